@@ -1,0 +1,99 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// One list per kind; the rooms stand in the order in which they build on each other.
+// `scripts/check-walls` holds imports to the same order.
+
+let dependencies: [Package.Dependency] = [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+]
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+
+// MARK: C libraries: module maps and inline shims only
+
+let libraries: [Target] = [
+    .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CNghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CRabbitMQ", providers: [.apt(["librabbitmq-dev"])]),
+    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+]
+
+// MARK: Rooms
+
+let rooms: [Target] = [
+    .target(name: "Push"),
+    .target(name: "Loop", dependencies: ["Push", "CLinux"]),
+    .target(name: "Wire", dependencies: ["Loop", "Push", "CLinux", "COpenSSL"]),
+    .target(name: "HTTP2", dependencies: ["Wire", "Loop", "Push", "CNghttp2"]),
+    .target(name: "Broker", dependencies: ["Wire", "Loop", "Push", "CRabbitMQ"]),
+    .target(name: "Store", dependencies: ["Wire", "Loop", "Push", "CHiredis"]),
+    .target(name: "APNs", dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto]),
+    .target(name: "Worker", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", logging]),
+    .target(
+        name: "Simulator", dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging]),
+    .target(name: "Desk", dependencies: ["Broker", "Store", "Wire", "Loop", "Push"]),
+    .executableTarget(
+        name: "pushfleet",
+        dependencies: [
+            "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
+            argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
+        ]),
+]
+
+// MARK: Tests: one target per room; TestServers starts the real RabbitMQ and Redis
+
+let tests: [Target] = [
+    .target(name: "TestServers", path: "Tests/TestServers"),
+    .testTarget(name: "PushTests", dependencies: ["Push"]),
+    .testTarget(name: "LoopTests", dependencies: ["Loop", "Push"]),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(name: "BrokerTests", dependencies: ["Broker", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(name: "StoreTests", dependencies: ["Store", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(name: "APNsTests", dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]),
+    .testTarget(
+        name: "SimulatorTests",
+        dependencies: ["Simulator", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]),
+    .testTarget(name: "WorkerTests", dependencies: ["Worker", "Push", "APNs", "Broker", "Store"]),
+    .testTarget(
+        name: "EndToEndTests",
+        dependencies: [
+            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
+            "pushfleet",
+        ]),
+]
+
+let package = Package(
+    name: "pushfleet",
+    products: [.executable(name: "pushfleet", targets: ["pushfleet"])],
+    dependencies: dependencies,
+    targets: libraries + rooms + tests,
+    swiftLanguageModes: [.v6]
+)
+
+// Appended in a loop so that no target can forget them.
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+        .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+        .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+        .treatAllWarnings(as: .error),
+    ]
+}
