@@ -1,0 +1,327 @@
+internal import Glibc
+package import Loop
+internal import Push
+
+/// One TCP connection, with or without TLS, that never blocks its loop. It connects, lives, closes, is thrown away.
+///
+/// What is written in a turn leaves in one go when the turn ends; before that, the delegate is asked for more, so that
+/// a protocol can serialise late. Bytes are handed over as they come in.
+package final class Transport {
+    /// Everything about a connection that is a matter of taste or test.
+    package struct Settings: Sendable {
+        /// Name lookup, TCP connect and TLS handshake together; default 10 s.
+        package var connectTimeout: Duration = .seconds(10)
+        /// How long the peer's kernel may leave sent bytes unacknowledged (TCP_USER_TIMEOUT); default 15 s.
+        package var userTimeout: Duration = .seconds(15)
+        /// Above this many unsent bytes the delegate is no longer asked for more; default 256 KiB.
+        package var highWater = 256 * 1024
+
+        package init() {}
+    }
+
+    private enum State {
+        case resolving
+        case connecting
+        case handshaking
+        case open
+        case closed
+    }
+
+    private let loop: EventLoop
+    private let settings: Settings
+    private let tls: TLSContext?
+    private let serverName: String
+    private var delegate: (any TransportDelegate)?
+    private var state: State
+    private var addresses: [SocketAddress] = []
+    private var socket: Socket?
+    private var session: TLSSession?
+    private var watch: Watch?
+    private var deadline: Deadline?
+    private var outbox = Outbox()
+    private var flushIsDue = false
+    private var closesWhenSent = false
+
+    /// Bytes handed over for sending since the beginning.
+    package private(set) var bytesWritten = 0
+    /// Bytes received since the beginning.
+    package private(set) var bytesRead = 0
+
+    // MARK: Beginning
+
+    /// Begins to connect; `delegate` hears of success or failure later, never from within this call.
+    package init(
+        connectingTo endpoint: Endpoint,
+        tls: TLSContext?,
+        settings: Settings = Settings(),
+        on loop: EventLoop,
+        delegate: any TransportDelegate
+    ) {
+        self.loop = loop
+        self.settings = settings
+        self.tls = tls
+        self.serverName = endpoint.host
+        self.delegate = delegate
+        self.state = .resolving
+        self.deadline = loop.after(settings.connectTimeout) { [weak self] in self?.connectTimedOut() }
+        loop.after(.zero) { [weak self] in self?.resolve(endpoint) }
+    }
+
+    /// Takes over an accepted socket. See ``Listener``.
+    init(
+        accepted socket: consuming Socket,
+        tls: TLSContext?,
+        settings: Settings,
+        on loop: EventLoop,
+        delegate: any TransportDelegate
+    ) {
+        self.loop = loop
+        self.settings = settings
+        self.tls = tls
+        self.serverName = ""
+        self.delegate = delegate
+        self.state = .connecting
+        self.deadline = loop.after(settings.connectTimeout) { [weak self] in self?.connectTimedOut() }
+        let descriptor = socket.descriptor
+        self.socket = consume socket
+        loop.after(.zero) { [weak self] in self?.adopt(descriptor) }
+    }
+
+    deinit {
+        self.watch?.cancel()
+        self.deadline?.cancel()
+    }
+
+    private func resolve(_ endpoint: Endpoint) {
+        guard self.state == .resolving else { return }
+        Resolver.resolve(endpoint, on: self.loop) { [weak self] result in
+            guard let self, self.state == .resolving else { return }
+            switch result {
+            case .success(let addresses):
+                // Shuffled: connections spread over the addresses of one name.
+                self.addresses = addresses.shuffled()
+                self.state = .connecting
+                self.connectToNext(lastError: EHOSTUNREACH)
+            case .failure(let error):
+                self.fail(error)
+            }
+        }
+    }
+
+    private func connectToNext(lastError: Int32) {
+        self.dropSocket()
+        guard let address = self.addresses.popLast() else { return self.fail(.connect(errno: lastError)) }
+        guard let socket = Socket(family: address.family) else { return self.connectToNext(lastError: errno) }
+        socket.tune(userTimeout: self.settings.userTimeout)
+        let result = address.withSockaddr { connect(socket.descriptor, $0, $1) }
+        let error = result == 0 ? 0 : errno
+        let descriptor = socket.descriptor
+        self.socket = consume socket
+        guard error == 0 || error == EINPROGRESS else { return self.connectToNext(lastError: error) }
+        self.startWatching(descriptor, for: .write)
+    }
+
+    private func adopt(_ descriptor: Int32) {
+        guard self.state == .connecting else { return }
+        self.socket?.tune(userTimeout: self.settings.userTimeout)
+        self.startWatching(descriptor, for: .read)
+        self.connected()
+    }
+
+    private func startWatching(_ descriptor: Int32, for interest: Readiness) {
+        do throws(LoopError) {
+            self.watch = try self.loop.watch(descriptor, for: interest, handler: self)
+        } catch {
+            self.fail(.broken(errno: error.errno))
+        }
+    }
+
+    private func connected() {
+        guard let tls = self.tls, let descriptor = self.socket?.descriptor else { return self.becomeOpen() }
+        self.state = .handshaking
+        self.session = TLSSession(context: tls, socket: descriptor, serverName: self.serverName)
+        self.shakeHands()
+    }
+
+    private func shakeHands() {
+        switch self.session?.handshake() {
+        case .done?: self.becomeOpen()
+        case .wait(let forWrite)?: self.watch?.interest = forWrite ? .write : .read
+        case .failed(let error)?: self.fail(error)
+        case nil: preconditionFailure("a handshake without a session")
+        }
+    }
+
+    private func becomeOpen() {
+        self.deadline?.cancel()
+        self.deadline = nil
+        self.state = .open
+        self.watch?.interest = .read
+        self.delegate?.transportDidOpen(self)
+        // The peer may have spoken right behind its handshake; those bytes sit in OpenSSL, not in the socket.
+        if self.state == .open, self.session != nil { self.receive() }
+        if !self.outbox.isEmpty { self.setNeedsFlush() }
+    }
+
+    private func connectTimedOut() {
+        switch self.state {
+        case .resolving: self.fail(.timeout(stage: .resolve))
+        case .connecting: self.fail(.timeout(stage: .connect))
+        case .handshaking: self.fail(.timeout(stage: .tls))
+        case .open, .closed: break
+        }
+    }
+
+    // MARK: Writing
+
+    /// Queues bytes; they leave when the turn ends or, once the peer is slow, as it takes them.
+    package func write(_ bytes: UnsafeRawBufferPointer) {
+        guard self.state != .closed else { return }
+        self.outbox.append(bytes)
+        self.bytesWritten += bytes.count
+        self.setNeedsFlush()
+    }
+
+    /// Queues bytes; see `write(_: UnsafeRawBufferPointer)`.
+    package func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { self.write($0) }
+    }
+
+    /// Asks that the delegate's `transportWillFlush` is called when this turn ends.
+    package func setNeedsFlush() {
+        guard !self.flushIsDue, self.state != .closed else { return }
+        self.flushIsDue = true
+        self.loop.atTurnEnd(self)
+    }
+
+    /// Bytes queued that the kernel has not taken yet.
+    package var unsentBytes: Int { self.outbox.count }
+
+    private func flush() {
+        while self.state == .open {
+            if self.outbox.count < self.settings.highWater { self.delegate?.transportWillFlush(self) }
+            guard self.state == .open, !self.outbox.isEmpty else { break }
+            switch self.outbox.withBytes({ self.send($0) }) {
+            case .bytes(let count):
+                self.outbox.removeFirst(count)
+            case .wait:
+                self.watch?.interest = [.read, .write]
+                return
+            case .failed(let error):
+                return self.fail(error)
+            }
+        }
+        guard self.state == .open else { return }
+        if self.closesWhenSent { return self.close() }
+        self.watch?.interest = .read
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Transfer {
+        self.session?.write(bytes) ?? self.socket?.write(bytes) ?? .wait
+    }
+
+    // MARK: Reading
+
+    private func receive() {
+        while self.state == .open {
+            let buffer = self.loop.scratch
+            let transfer = self.session?.read(into: buffer) ?? self.socket?.read(into: buffer) ?? .wait
+            switch transfer {
+            case .bytes(let count):
+                self.bytesRead += count
+                self.delegate?.transport(self, didReceive: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                // A plain socket that filled less than the buffer is empty; epoll says when it no longer is.
+                if self.session == nil, count < buffer.count { return }
+            case .wait:
+                return
+            case .failed(let error):
+                return self.fail(error)
+            }
+        }
+    }
+
+    // MARK: Ending
+
+    /// Whether it is over.
+    package var isClosed: Bool { self.state == .closed }
+
+    /// Closes at once and silently: the delegate hears nothing more. What was queued and not yet sent is dropped.
+    package func close() {
+        guard self.state != .closed else { return }
+        if self.state == .open { self.session?.sayGoodbye() }
+        self.end()
+    }
+
+    /// Closes as soon as everything queued has been handed to the kernel. The delegate hears only of failure.
+    package func closeWhenSent() {
+        self.closesWhenSent = true
+        self.setNeedsFlush()
+    }
+
+    /// Closes with RST: what a crashed peer or a firewall does. For simulators and tests.
+    package func reset() {
+        self.socket?.resetOnClose()
+        self.end()
+    }
+
+    private func fail(_ error: TransportError) {
+        guard self.state != .closed else { return }
+        let delegate = self.delegate
+        self.end()
+        delegate?.transport(self, didClose: error)
+    }
+
+    private func end() {
+        self.state = .closed
+        self.deadline?.cancel()
+        self.delegate = nil
+        self.session = nil
+        self.dropSocket()
+    }
+
+    private func dropSocket() {
+        self.watch?.cancel()
+        self.watch = nil
+        self.socket = nil
+    }
+}
+
+extension Transport: ReadinessHandler {
+    package func isReady(_ readiness: Readiness) {
+        switch self.state {
+        case .connecting:
+            let error = self.socket?.pendingError ?? 0
+            error == 0 ? self.connected() : self.connectToNext(lastError: error)
+        case .handshaking:
+            self.shakeHands()
+        case .open:
+            if readiness.contains(.read) { self.receive() }
+            if readiness.contains(.write), self.state == .open { self.flush() }
+        case .resolving, .closed:
+            break
+        }
+    }
+}
+
+extension Transport: TurnEndHandler {
+    package func turnEnds() {
+        self.flushIsDue = false
+        self.flush()
+    }
+}
+
+/// Hears what happens to a transport, always on its loop.
+package protocol TransportDelegate: AnyObject {
+    /// Connected, and with TLS the handshake is done and the peer is who it should be.
+    func transportDidOpen(_ transport: Transport)
+    /// Bytes arrived; they are valid only during the call.
+    func transport(_ transport: Transport, didReceive bytes: UnsafeRawBufferPointer)
+    /// The turn ends and there is room: whoever has more to send writes it now. Called until nothing is added.
+    func transportWillFlush(_ transport: Transport)
+    /// It is over; called once, and not after `close` or `reset`.
+    func transport(_ transport: Transport, didClose error: TransportError)
+}
+
+extension TransportDelegate {
+    package func transportWillFlush(_: Transport) {}
+}
