@@ -1,0 +1,63 @@
+/// Everything the operator decides, as plain values. Read from file and environment elsewhere; checked there too.
+package struct FleetSettings: Sendable {
+    /// RabbitMQ.
+    package var amqp: ServerSettings
+    /// How often an idle AMQP connection shows that it is alive; default 10 s.
+    package var amqpHeartbeat: Duration = .seconds(10)
+    /// Redis.
+    package var redis: ServerSettings
+    /// Keys and budgets by the operator's name for them, sorted by name.
+    package var credentials: [CredentialSettings] = []
+    /// Apps, sorted by id.
+    package var apps: [AppSettings] = []
+    /// How the fleet shares connections.
+    package var budget = BudgetSettings()
+    /// What one worker does.
+    package var worker = WorkerSettings()
+
+    package init(amqp: ServerSettings, redis: ServerSettings) {
+        self.amqp = amqp
+        self.redis = redis
+    }
+}
+
+/// Where a server is and whom to trust there.
+package struct ServerSettings: Sendable, Equatable {
+    /// `amqp(s)://` or `redis(s)://`, with user and password: a secret, never logged.
+    package var url: String
+    /// PEM file of the certificate authorities to trust; nil for the system's.
+    package var caFile: String?
+
+    package init(url: String, caFile: String? = nil) {
+        self.url = url
+        self.caFile = caFile
+    }
+}
+
+/// How the fleet shares APNs connections through Redis.
+package struct BudgetSettings: Sendable, Equatable {
+    /// How long a worker may use what it was granted without hearing from Redis again; default 20 s.
+    package var lease: Duration = .seconds(20)
+    /// How often a worker renews its lease; default 3 s. At most a fifth of the lease.
+    package var heartbeat: Duration = .seconds(3)
+    /// How long a worker may keep its turn when there are more workers than connections; default 30 s.
+    package var quantum: Duration = .seconds(30)
+
+    package init() {}
+}
+
+/// What one worker does with its share.
+package struct WorkerSettings: Sendable, Equatable {
+    /// How long a stopping worker waits for what is in flight; default 20 s.
+    package var drainTimeout: Duration = .seconds(20)
+    /// How long a request waits for Apple's answer; default 20 s.
+    package var requestTimeout: Duration = .seconds(20)
+    /// Requests in flight on one connection beyond which a worker asks for another; default 500.
+    package var streamsPerConnection = 500
+    /// Messages held per granted connection; default 750. RabbitMQ advises against more than 2,000 per consumer.
+    package var prefetchPerConnection = 750
+    /// How often counters are written; default 500 ms.
+    package var counterInterval: Duration = .milliseconds(500)
+
+    package init() {}
+}
