@@ -1,0 +1,43 @@
+/// How many messages one consumer may hold: what the worker's share of connections can really use, and not more.
+///
+/// Without a connection it is nothing: what a worker cannot send stays in RabbitMQ for one that can. Consumers of one
+/// credential share what its connections carry. Messages with many tokens count for what they hold, by a running mean.
+struct PrefetchPlan {
+    private let perConnection: Int
+    private var meanTokens = 1.0
+    private(set) var current = 0
+
+    init(perConnection: Int) {
+        self.perConnection = perConnection
+    }
+
+    /// A message with so many tokens was received.
+    mutating func received(tokens: Int) {
+        self.meanTokens += (Double(tokens) - self.meanTokens) / 64
+    }
+
+    /// The new prefetch, or nil when the present one is near enough: changing it costs a round trip.
+    /// - Parameters:
+    ///   - connections: what the lease allows now.
+    ///   - consumers: how many consumers share them.
+    mutating func update(connections: Int, consumers: Int) -> Int? {
+        let wanted = self.wanted(connections: connections, consumers: consumers)
+        guard wanted != self.current else { return nil }
+        let isNear = wanted > 0 && self.current > 0 && wanted * 3 <= self.current * 4 && wanted * 4 >= self.current * 3
+        guard !isNear else { return nil }
+        self.current = wanted
+        return wanted
+    }
+
+    private func wanted(connections: Int, consumers: Int) -> Int {
+        guard connections > 0 else { return 0 }
+        // An app's two lanes are seldom busy at once, hence twice the even share.
+        let share = connections * self.perConnection * 2 / max(2, consumers)
+        let messages = Int(Double(share) / max(1, self.meanTokens))
+        // Above 2,000 a quorum queue gains nothing (RabbitMQ, "Consumer Acknowledgements and Publisher Confirms").
+        return min(max(messages, Self.least), Self.most)
+    }
+
+    private static let least = 8
+    private static let most = 2000
+}

@@ -1,0 +1,64 @@
+import Push
+import Testing
+
+@testable import Worker
+
+@Suite struct IntakeRuleTests {
+    @Test func `No connection, no prefetch`() {
+        var plan = PrefetchPlan(perConnection: 750)
+        let update = { plan.update(connections: $0, consumers: 2) }
+        #expect(update(0) == nil)
+        #expect(update(1) == 750)
+        #expect(update(1) == nil)
+        #expect(update(2) == 1500)
+        #expect(update(0) == 0)
+    }
+
+    @Test func `Many consumers share, and no consumer exceeds what a quorum queue can use`() {
+        var alone = PrefetchPlan(perConnection: 750)
+        #expect(alone.update(connections: 100, consumers: 2) == 2000)
+        var crowded = PrefetchPlan(perConnection: 750)
+        #expect(crowded.update(connections: 1, consumers: 200) == 8)
+    }
+
+    @Test func `Messages with many tokens make the prefetch smaller`() {
+        var plan = PrefetchPlan(perConnection: 750)
+        let update = { plan.update(connections: 1, consumers: 2) }
+        #expect(update() == 750)
+        for _ in 0..<1000 { plan.received(tokens: 100) }
+        #expect(update() == 8)
+        for _ in 0..<1000 { plan.received(tokens: 1) }
+        #expect((700...750).contains(update() ?? 0))
+    }
+
+    @Test func `A refused credential pauses, probes, pauses longer and resumes`() {
+        var pause = CredentialPause()
+        let second: Int64 = 1_000_000_000
+        let at = { MonotonicTime(nanoseconds: $0 * second) }
+        let refused = { pause.refused(at: at($0)) }
+        let isDue = { pause.isDue(at: at($0)) }
+        let accepted = { pause.accepted() }
+
+        #expect(!accepted())
+        #expect(refused(0))
+        #expect(!refused(1), "answers on their way when the pause began change nothing")
+        #expect(!accepted(), "a late success ends no pause")
+        #expect(!isDue(14))
+        #expect(isDue(15))
+        #expect(!isDue(15))
+        #expect(refused(16))
+        #expect(!isDue(45))
+        #expect(isDue(46))
+        #expect(accepted())
+        #expect(pause.state == .sending)
+        #expect(refused(100))
+        #expect(isDue(115), "a success makes the next pause short again")
+    }
+
+    @Test func `A flight's id survives the way through a request`() {
+        let id = FlightID(slot: 0xff_ffff, generation: 0xfff_ffff)
+        let context = id.context(token: 999)
+        #expect(FlightID(context: context) == id)
+        #expect(FlightID.token(context: context) == 999)
+    }
+}

@@ -1,0 +1,447 @@
+"""The demo behind scripts/demo: a real RabbitMQ, Redis, APNs simulator and three workers, judged from the ledger.
+
+Nothing the workers say about themselves enters the verdict: what was pushed comes from the simulator's ledger, what
+was dead-lettered and which tokens are gone from the queues in RabbitMQ, and the apns-ids are computed here anew.
+"""
+
+import argparse
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+import pika
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+APP = "com.example.shop"
+NAMESPACE = uuid.UUID("4a9d5ac4-0d0b-4d54-9c5e-7d2f7c9c2b61")
+KEY_ID, TEAM_ID = "DEMOKEY001", "DEMOTEAM01"
+LEASE_SECONDS, HEARTBEAT_SECONDS = 10, 1
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Failed(Exception):
+    """Something could not be started."""
+
+
+class Mix:
+    """The messages, and where each must end."""
+
+    def __init__(self, count, seed):
+        self.random = random.Random(seed)
+        self.lines = []  # (routing key, message id, body bytes)
+        self.pushes = {}  # apns-id -> what must become of that push
+        self.refused = {}  # message id -> reason, for messages that never become pushes
+        self.gone = []  # tokens the simulator must know as unregistered
+        self.wrong_topic = []
+        shares = [
+            ("several", 0.02), ("unregistered", 0.03), ("wrong_topic", 0.02), ("too_large", 0.01),
+            ("malformed", 0.01), ("expired", 0.02), ("unknown_app", 0.005), ("outage", 0.05),
+        ]
+        kinds = [kind for kind, share in shares for _ in range(max(1, int(count * share)))]
+        kinds += ["good"] * max(0, count - len(kinds))
+        self.random.shuffle(kinds)
+        self.kinds = collections.Counter(kinds)
+        for number, kind in enumerate(kinds):
+            self.add(f"demo-{number:06d}", kind)
+
+    def token(self, prefix="00"):
+        return prefix + "".join(self.random.choice("0123456789abcdef") for _ in range(62))
+
+    def add(self, message_id, kind):
+        body = {
+            "app": APP,
+            "tokens": [self.token()],
+            "payload": {"aps": {"alert": {"title": "Order", "body": f"{message_id} is on its way"}, "sound": "default"}},
+        }
+        lane = "now" if self.random.random() < 0.5 else "bulk"
+        key = f"{APP}.{lane}"
+        outcome = "delivered"
+        if kind == "several":
+            body["tokens"] = [self.token() for _ in range(10)]
+        elif kind == "unregistered":
+            body["tokens"] = [self.token("dead")]
+            self.gone += body["tokens"]
+            outcome = "gone"
+        elif kind == "wrong_topic":
+            body["tokens"] = [self.token("beef")]
+            self.wrong_topic += body["tokens"]
+            outcome = "dead"
+        elif kind == "too_large":
+            body["payload"]["filler"] = "ü" * 2100
+            self.refused[message_id] = "payload_too_large"
+        elif kind == "malformed":
+            self.refused[message_id] = "invalid_json"
+        elif kind == "expired":
+            body["expires_at"] = int(time.time()) - 3600
+            self.refused[message_id] = "expired"
+        elif kind == "unknown_app":
+            body["app"] = "com.example.unknown"
+            key = f"com.example.unknown.{lane}"
+            self.refused[message_id] = "unknown_app"
+        elif kind == "outage":
+            body["tokens"] = [self.token("0503")]
+        text = json.dumps(body, ensure_ascii=False).encode()
+        if kind == "malformed":
+            text = text[:-1]
+        if message_id not in self.refused:
+            for token in body["tokens"]:
+                self.pushes[str(uuid.uuid5(NAMESPACE, message_id + "\0" + token))] = outcome
+        self.lines.append((key, message_id, text))
+
+
+class Demo:
+    """Everything that runs, started in order and stopped in reverse."""
+
+    def __init__(self, options):
+        self.options = options
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pushfleet-demo-"))
+        self.stack = contextlib.ExitStack()
+        self.workers = []
+
+    # Starting
+
+    def script(self, name, *arguments):
+        done = subprocess.run(
+            [ROOT / "scripts" / name, *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise Failed(f"scripts/{name} failed")
+        return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+
+    def start(self):
+        watched = [] if self.options.keep else ["--die-with", os.getpid()]
+        say(f"Starting RabbitMQ, Redis and the simulator in {self.directory} …")
+        self.script("make-certs", self.directory / "certs")
+        self.stack.callback(self.script, "private-rabbitmq", "stop", self.directory / "rabbitmq")
+        rabbitmq = self.script("private-rabbitmq", "start", self.directory / "rabbitmq", *watched)
+        self.stack.callback(self.script, "private-redis", "stop", self.directory / "redis")
+        redis = self.script("private-redis", "start", self.directory / "redis", *watched)
+        self.amqp_url = f"amqp://guest:guest@localhost:{rabbitmq['port']}/"
+        self.redis_url = f"redis://localhost:{redis['port']}/0"
+        self.start_simulator()
+        self.write_configuration()
+        self.run("topology", "declare")
+        for number in range(self.options.workers):
+            self.workers.append(self.spawn(f"worker-{number + 1}", "worker", "--config", self.configuration))
+
+    def spawn(self, name, *arguments, **more):
+        log = open(self.directory / f"{name}.log", "wb")
+        process = subprocess.Popen(
+            [self.options.binary, *map(str, arguments)], stderr=log, start_new_session=True,
+            **{"stdout": log, **more})
+        self.stack.callback(self.stop, process, name)
+        return process
+
+    def stop(self, process, name):
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                say(f"{name} did not stop and is killed")
+                process.kill()
+                process.wait()
+
+    def start_simulator(self):
+        certs = self.directory / "certs"
+        process = self.spawn(
+            "simulator", "simulator", "--port", 0, "--control-port", 0, "--cert", certs / "server.pem", "--key",
+            certs / "server.key", "--signing-key", f"{KEY_ID}:{TEAM_ID}:{certs / 'auth.pub.pem'}", "--latency",
+            "20ms", stdout=subprocess.PIPE)
+        ports = {}
+        while len(ports) < 2:
+            line = process.stdout.readline().decode()
+            if not line:
+                raise Failed(f"the simulator did not start, see {self.directory}/simulator.log")
+            if "=" in line:
+                name, value = line.strip().split("=", 1)
+                ports[name] = int(value)
+        self.apns_port, self.control_port = ports["port"], ports["control_port"]
+
+    def write_configuration(self):
+        certs = self.directory / "certs"
+        self.configuration = self.directory / "pushfleet.yaml"
+        self.configuration.write_text(f"""\
+amqp: {{ url: "{self.amqp_url}" }}
+redis: {{ url: "{self.redis_url}" }}
+budget: {{ lease: {LEASE_SECONDS}s, heartbeat: {HEARTBEAT_SECONDS}s }}
+credentials:
+  demo:
+    environment: sandbox
+    team_id: {TEAM_ID}
+    key_id: {KEY_ID}
+    key_file: {certs}/auth.p8
+    max_connections: {self.options.budget}
+    host: localhost
+    port: {self.apns_port}
+    ca_file: {certs}/ca.pem
+apps:
+  {APP}:
+    credential: demo
+    retry: {{ min_backoff: 1s, max_backoff: 4s, max_doublings: 2, age_limit: 10m }}
+""")
+
+    def run(self, *arguments, **more):
+        done = subprocess.run(
+            [self.options.binary, *map(str, arguments), "--config", str(self.configuration)],
+            stdout=subprocess.PIPE, check=False, **more)
+        if done.returncode != 0:
+            raise Failed(f"pushfleet {arguments[0]} failed")
+        return done.stdout.decode()
+
+    # The simulator's control API
+
+    def control(self, method, path, body=None):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.control_port}{path}", method=method,
+            data=None if body is None else json.dumps(body).encode(), headers={"content-type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                text = answer.read()
+                return json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            raise Failed(f"{method} {path}: {error.read().decode()}") from error
+
+    def teach(self, mix):
+        now = int(time.time() * 1000)
+        for token in mix.gone:
+            self.control("PUT", f"/tokens/{token}", {"topic": APP, "state": "unregistered", "at": now - 86_400_000})
+        for token in mix.wrong_topic:
+            self.control("PUT", f"/tokens/{token}", {"topic": APP, "state": "other_topic"})
+        outage = max(1, mix.kinds["outage"])
+        self.control("POST", "/rules", {
+            "match": {"token_prefix": "0503"}, "limit": outage,
+            "action": {"kind": "answer", "status": 503, "reason": "ServiceUnavailable"}})
+
+    # Publishing and waiting
+
+    def publish(self, mix):
+        lines = self.directory / "messages.jsonl"
+        with open(lines, "w", encoding="utf-8") as file:
+            for key, message_id, body in mix.lines:
+                file.write(json.dumps({"routing_key": key, "message_id": message_id, "body": body.decode()}) + "\n")
+        with open(lines, "rb") as file:
+            self.run("send", "--envelopes", "-", stdin=file)
+
+    def channel(self):
+        return pika.BlockingConnection(pika.URLParameters(self.amqp_url)).channel()
+
+    def depth(self, channel, queue):
+        return channel.queue_declare(queue, passive=True).method.message_count
+
+    def wait(self, mix):
+        """Shows progress until every message is accounted for or nothing has moved for a minute."""
+        channel = self.channel()
+        pushes = sum(outcome == "delivered" for outcome in mix.pushes.values())
+        dead = len(mix.refused) + sum(outcome == "dead" for outcome in mix.pushes.values())
+        gone = sum(outcome == "gone" for outcome in mix.pushes.values())
+        goaways = [pushes // 3, 2 * pushes // 3]
+        last, moved = None, time.monotonic()
+        while True:
+            summary = self.control("GET", "/ledger/summary")
+            state = (
+                summary["accepted"], self.depth(channel, "pushfleet.dead"), self.depth(channel, "pushfleet.feedback"),
+                summary["connections"]["open"])
+            say(f"  pushed {state[0]} of {pushes}   dead-lettered {state[1]} of {dead}   tokens gone {state[2]} of {gone}"
+                f"   connections {state[3]} of {self.options.budget}")
+            while goaways and state[0] >= goaways[0]:
+                goaways.pop(0)
+                self.control("POST", "/connections/goaway", {"reason": "Shutdown"})
+                say("  the simulator sent GOAWAY on every connection")
+            if state[0] >= pushes and state[1] >= dead and state[2] >= gone:
+                return
+            if state != last:
+                last, moved = state, time.monotonic()
+            if time.monotonic() - moved > 60:
+                say("  nothing has moved for a minute; judging what is there")
+                return
+            time.sleep(0.5)
+
+    # Judging
+
+    def cpu_microseconds(self):
+        ticks = 0
+        for worker in self.workers:
+            fields = pathlib.Path(f"/proc/{worker.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks * 1_000_000 // os.sysconf("SC_CLK_TCK")
+
+    def drained(self, queue):
+        """All messages of a queue, which keeps them."""
+        channel = self.channel()
+        while True:
+            method, properties, body = channel.basic_get(queue)
+            if method is None:
+                break
+            yield properties, body
+        channel.connection.close()
+
+    def ledger(self):
+        cursor = 0
+        while True:
+            page = self.control("GET", f"/ledger?limit=5000&after={cursor}")
+            yield from page["entries"]
+            if not page["entries"]:
+                return
+            cursor = page["next"]
+
+    def judge(self, mix, seconds, cpu):
+        accepted = collections.Counter()
+        attempts = 0
+        answers = collections.Counter()
+        for entry in self.ledger():
+            attempts += 1
+            answers[(entry["status"], entry.get("reason") or "")] += 1
+            if entry["status"] == 200:
+                accepted[entry["apns_id"].lower()] += 1
+        dead_messages, dead_reasons = {}, collections.Counter()
+        for properties, _ in self.drained("pushfleet.dead"):
+            reason = (properties.headers or {}).get("x-pushfleet-reason", "none")
+            dead_reasons[reason] += 1
+            dead_messages[properties.message_id] = reason
+        gone_pushes = set()
+        for _, body in self.drained("pushfleet.feedback"):
+            event = json.loads(body)
+            gone_pushes.add(str(uuid.uuid5(NAMESPACE, event["message_id"] + "\0" + event["token"])))
+
+        wrong = []
+        lost = 0
+        delivered = 0
+        for apns_id, outcome in mix.pushes.items():
+            if outcome == "delivered":
+                delivered += apns_id in accepted
+                lost += apns_id not in accepted
+            elif outcome == "gone" and apns_id not in gone_pushes:
+                lost += 1
+        dead_expected = len(mix.refused) + mix.kinds["wrong_topic"]
+        for message_id, reason in mix.refused.items():
+            if message_id not in dead_messages:
+                lost += 1
+            elif dead_messages[message_id] != reason:
+                wrong.append(f"{message_id} died of {dead_messages[message_id]}, not of {reason}")
+        lost += max(0, mix.kinds["wrong_topic"] - sum(m not in mix.refused for m in dead_messages))
+        strangers = [apns_id for apns_id in accepted if mix.pushes.get(apns_id) != "delivered"]
+        if strangers:
+            wrong.append(f"{len(strangers)} pushes were accepted that should not have been")
+        if len(dead_messages) != dead_expected:
+            wrong.append(f"{len(dead_messages)} messages were dead-lettered, expected {dead_expected}")
+        summary = self.control("GET", "/ledger/summary")
+        peak = summary["connections"]["peak_open"]
+        if peak > self.options.budget:
+            wrong.append(f"{peak} connections were open at once, the budget is {self.options.budget}")
+        status = json.loads(self.run("status", "--json"))
+        possible = sum(row["possible_duplicates"] for row in status["totals"])
+        duplicates = sum(count - 1 for count in accepted.values())
+        if duplicates > possible:
+            wrong.append(f"{duplicates} duplicates, but the workers reported only {possible} as possible")
+        return {
+            "published": len(mix.lines), "pushes": len(mix.pushes), "delivered": delivered,
+            "retried": sum(row["retried"] for row in status["totals"]), "dead_lettered": len(dead_messages),
+            "dead_letter_reasons": dict(sorted(dead_reasons.items())), "tokens_gone": len(gone_pushes), "lost": lost,
+            "duplicates": duplicates, "possible_duplicates": possible, "requests": attempts,
+            "answers": {f"{status} {reason}".strip(): count for (status, reason), count in sorted(answers.items())},
+            "budget": self.options.budget, "peak_connections": peak, "workers": self.options.workers,
+            "seconds": round(seconds, 2), "cpu_us_per_notification": round(cpu / max(1, attempts), 1),
+            "wrong": wrong,
+        }
+
+
+def table(result):
+    rows = [
+        ("messages published", result["published"]),
+        ("pushes in them", result["pushes"]),
+        ("requests Apple saw", result["requests"]),
+        ("delivered", result["delivered"]),
+        ("retried", result["retried"]),
+        ("tokens gone", result["tokens_gone"]),
+        ("dead-lettered", result["dead_lettered"]),
+        *((f"  {reason}", count) for reason, count in result["dead_letter_reasons"].items()),
+        ("lost", result["lost"]),
+        ("duplicates", f"{result['duplicates']} (reported as possible: {result['possible_duplicates']})"),
+        ("peak connections", f"{result['peak_connections']} of {result['budget']}"),
+        ("seconds", result["seconds"]),
+        ("worker CPU per request", f"{result['cpu_us_per_notification']} µs"),
+    ]
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"  {name.ljust(width)}  {value}" for name, value in rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/demo")
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--messages", type=int, default=10_000)
+    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--budget", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    if options.messages < 100 or options.workers < 1 or options.budget < 1:
+        parser.error("at least 100 messages, 1 worker and a budget of 1")
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    demo = Demo(options)
+    keep = False
+    try:
+        demo.start()
+        mix = Mix(options.messages, options.seed)
+        demo.teach(mix)
+        say(f"Publishing {options.messages} messages: "
+            + ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in mix.kinds.most_common()))
+        cpu = demo.cpu_microseconds()
+        begin = time.monotonic()
+        demo.publish(mix)
+        demo.wait(mix)
+        seconds = time.monotonic() - begin
+        cpu = demo.cpu_microseconds() - cpu
+        result = demo.judge(mix, seconds, cpu)
+        print(table(result))
+        good = result["lost"] == 0 and not result["wrong"]
+        for problem in result["wrong"]:
+            print(f"WRONG: {problem}")
+        print("All sums are right." if good else "Some sums are wrong.")
+        keep = options.keep
+        if keep:
+            binary = options.binary
+            print(f"""
+Everything is still running in {demo.directory}. Try:
+  {binary} status --config {demo.configuration}
+  {binary} send --config {demo.configuration} --app {APP} --token 00ff --alert Hello
+  curl -s http://127.0.0.1:{demo.control_port}/ledger/summary
+Stop it with:
+  kill {' '.join(str(worker.pid) for worker in demo.workers)}; pkill -f 'simulator.*{demo.directory}'
+  scripts/private-rabbitmq stop {demo.directory}/rabbitmq; scripts/private-redis stop {demo.directory}/redis
+""")
+        if options.json:
+            print(json.dumps(result))
+        return 0 if good else 1
+    except Failed as failure:
+        say(f"demo: {failure}")
+        for log in sorted(demo.directory.glob("*.log")):
+            tail = log.read_text(errors="replace").splitlines()[-5:]
+            say("\n".join([f"-- {log.name}", *tail]))
+        return 2
+    except KeyboardInterrupt:
+        say("demo: interrupted")
+        return 130
+    finally:
+        if not keep:
+            demo.stack.close()
+            shutil.rmtree(demo.directory, ignore_errors=True)
+
+
+sys.exit(main())
