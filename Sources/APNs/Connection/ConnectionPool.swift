@@ -1,0 +1,188 @@
+package import HTTP2
+package import Loop
+package import Push
+package import Wire
+
+/// The connections that one worker holds with one credential.
+///
+/// How many there are is decided by ``ConnectionPlan`` from what the lease allows and the work wants; which one takes
+/// a request, here. Every request submitted comes back to the delegate exactly once, as a reply or as a failure.
+package final class ConnectionPool {
+    package struct Settings {
+        package var endpoint: Endpoint
+        package var tls: TLSContext
+        package var http2 = HTTP2Client.Settings()
+        package var plan = ConnectionPlan.Settings()
+        /// Answers of 5xx in a row after which a connection is replaced; default 5.
+        package var serverErrorsToRetire = 5
+
+        package init(endpoint: Endpoint, tls: TLSContext) {
+            self.endpoint = endpoint
+            self.tls = tls
+        }
+    }
+
+    private let settings: Settings
+    private let loop: EventLoop
+    private unowned let delegate: any ConnectionPoolDelegate
+    private var plan: ConnectionPlan
+    private var connections: [ConnectionPlan.ID: APNsConnection] = [:]
+    /// The ready ones, for choosing without a look-up.
+    private var ready: [APNsConnection] = []
+    private var dial: Deadline?
+
+    package init(_ settings: Settings, on loop: EventLoop, delegate: any ConnectionPoolDelegate) {
+        self.settings = settings
+        self.loop = loop
+        self.delegate = delegate
+        self.plan = ConnectionPlan(settings: settings.plan)
+    }
+
+    // MARK: Size
+
+    /// How many connections the lease allows. A smaller number drains what is too many.
+    package var limit: Int {
+        get { self.plan.limit }
+        set {
+            guard self.plan.limit != newValue else { return }
+            self.plan.limit = newValue
+            self.update()
+        }
+    }
+
+    /// How many connections the work at hand would use.
+    package var wanted: Int {
+        get { self.plan.wanted }
+        set {
+            guard self.plan.wanted != newValue else { return }
+            self.plan.wanted = newValue
+            self.update()
+        }
+    }
+
+    /// Connections that count against the budget: dialling, ready and draining.
+    package var held: Int { self.plan.held }
+    /// Requests that wait for an answer.
+    package var inFlight: Int { self.connections.values.reduce(0) { $0 + $1.http2.openStreams } }
+
+    private func update() {
+        for action in self.plan.actions(at: self.loop.now) {
+            switch action {
+            case .open(let id): self.open(id)
+            case .drain(let id): self.drain(id)
+            }
+        }
+        self.dial?.cancel()
+        self.dial = self.plan.nextDialTime.map { time in
+            self.loop.at(max(time, self.loop.now)) { [weak self] in self?.update() }
+        }
+    }
+
+    private func open(_ id: ConnectionPlan.ID) {
+        self.connections[id] = APNsConnection(id: id, settings: self.settings, loop: self.loop, pool: self)
+        self.delegate.poolDidChangeHeld(self)
+    }
+
+    private func drain(_ id: ConnectionPlan.ID) {
+        guard let connection = self.connections[id] else { return }
+        self.ready.removeAll { $0 === connection }
+        connection.http2.drain()
+    }
+
+    // MARK: Requests
+
+    /// How many requests can be sent now.
+    package var availableStreams: Int { self.ready.reduce(0) { $0 + $1.http2.availableStreams } }
+
+    /// Sends on the connection with the most room, so that load spreads.
+    /// - Parameter context: comes back with the outcome.
+    /// - Precondition: `availableStreams` is above zero.
+    package func submit(_ headers: borrowing RequestHeaders, body: [UInt8], payload: Range<Int>, context: UInt64) {
+        var best = self.ready[0]
+        for connection in self.ready.dropFirst()
+        where connection.http2.availableStreams > best.http2.availableStreams {
+            best = connection
+        }
+        headers.submit(on: best.http2, body: body, payload: payload, context: context)
+    }
+
+    /// Opens nothing more and lets what is in flight finish, within the connections' own deadlines.
+    package func drainAll() {
+        self.plan.limit = 0
+        self.update()
+    }
+
+    /// Closes everything at once: the lease is over. Requests in flight fail as possibly sent.
+    package func closeAll() {
+        self.plan.limit = 0
+        self.dial?.cancel()
+        for connection in Array(self.connections.values) { connection.http2.close() }
+    }
+
+    // MARK: What connections report
+
+    func becameReady(_ connection: APNsConnection) {
+        self.plan.ready(connection.id)
+        self.ready.append(connection)
+        self.update()
+        self.delegate.poolHasFreeStreams(self)
+    }
+
+    func hasFreeStreams() {
+        self.delegate.poolHasFreeStreams(self)
+    }
+
+    func received(_ reply: Reply, context: UInt64, on connection: APNsConnection) {
+        let classification = Classification.classify(reply)
+        connection.serverErrorsInARow = reply.status >= 500 ? connection.serverErrorsInARow + 1 : 0
+        // One 503 is no reason to reconnect; Apple takes churn for an attack. A run of them is, and so is any answer
+        // that says this connection is over.
+        let isServerError = reply.status >= 500 && reply.reason != .shutdown
+        if classification.connection == .retire,
+            !isServerError || connection.serverErrorsInARow >= self.settings.serverErrorsToRetire
+        {
+            self.retire(connection)
+        }
+        self.delegate.pool(self, didReceive: reply, classification: classification, context: context)
+    }
+
+    func failed(_ failure: SendFailure, context: UInt64) {
+        self.delegate.pool(self, didFail: failure, context: context)
+    }
+
+    func retire(_ connection: APNsConnection) {
+        self.plan.retire(connection.id)
+        self.drain(connection.id)
+        self.update()
+    }
+
+    func receivedGoAway(_ reason: ApnsReason?, on connection: APNsConnection) {
+        self.retire(connection)
+        self.delegate.pool(self, didReceiveGoAway: reason)
+    }
+
+    func closed(_ connection: APNsConnection, detail: String, wasReady: Bool) {
+        self.ready.removeAll { $0 === connection }
+        self.connections[connection.id] = nil
+        self.plan.closed(connection.id, at: self.loop.now, random: .random(in: 0...UInt64.max))
+        self.delegate.pool(self, didCloseConnection: detail, wasReady: wasReady)
+        self.delegate.poolDidChangeHeld(self)
+        self.update()
+    }
+}
+
+/// Hears what becomes of requests and connections, on the pool's loop.
+package protocol ConnectionPoolDelegate: AnyObject {
+    /// Apple answered.
+    func pool(_ pool: ConnectionPool, didReceive reply: Reply, classification: Classification, context: UInt64)
+    /// There will be no answer.
+    func pool(_ pool: ConnectionPool, didFail failure: SendFailure, context: UInt64)
+    /// Apple ends a connection and perhaps says why.
+    func pool(_ pool: ConnectionPool, didReceiveGoAway reason: ApnsReason?)
+    /// A connection is over; one that never became ready was a failed dial.
+    func pool(_ pool: ConnectionPool, didCloseConnection detail: String, wasReady: Bool)
+    /// The number of held connections changed.
+    func poolDidChangeHeld(_ pool: ConnectionPool)
+    /// Requests can be sent.
+    func poolHasFreeStreams(_ pool: ConnectionPool)
+}
