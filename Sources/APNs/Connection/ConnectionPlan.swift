@@ -55,7 +55,9 @@ package struct ConnectionPlan: Sendable {
     package var ready: Int { self.connections.values.count { $0 == .ready } }
 
     /// What to do now. Ask again after every event, and at `nextDialTime`.
-    package mutating func actions(at now: MonotonicTime) -> [Action] {
+    /// - Parameter mayOpen: whether the lease allows one more at this moment; it may say no below `limit`, while a
+    ///   renewal is under way.
+    package mutating func actions(at now: MonotonicTime, mayOpen: Bool = true) -> [Action] {
         var actions: [Action] = []
         let usable = self.connections.filter { $0.value != .draining }
         let target = min(self.limit, self.wanted)
@@ -68,7 +70,7 @@ package struct ConnectionPlan: Sendable {
                 self.connections[id] = .draining
                 actions.append(.drain(id))
             }
-        } else if usable.count < target, self.held < self.limit, now >= self.nextDial {
+        } else if usable.count < target, self.held < self.limit, mayOpen, now >= self.nextDial {
             self.count += 1
             let id = ID(number: self.count)
             self.connections[id] = .dialling

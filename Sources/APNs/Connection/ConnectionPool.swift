@@ -65,8 +65,9 @@ package final class ConnectionPool {
     /// Requests that wait for an answer.
     package var inFlight: Int { self.connections.values.reduce(0) { $0 + $1.http2.openStreams } }
 
-    private func update() {
-        for action in self.plan.actions(at: self.loop.now) {
+    /// Opens and drains as lease and work have it. To be called when the lease may have come to allow more.
+    package func update() {
+        for action in self.plan.actions(at: self.loop.now, mayOpen: self.delegate.poolMayOpen(self)) {
             switch action {
             case .open(let id): self.open(id)
             case .drain(let id): self.drain(id)
@@ -181,6 +182,8 @@ package protocol ConnectionPoolDelegate: AnyObject {
     func pool(_ pool: ConnectionPool, didReceiveGoAway reason: ApnsReason?)
     /// A connection is over; one that never became ready was a failed dial.
     func pool(_ pool: ConnectionPool, didCloseConnection detail: String, wasReady: Bool)
+    /// Whether the lease allows one more connection at this moment.
+    func poolMayOpen(_ pool: ConnectionPool) -> Bool
     /// The number of held connections changed.
     func poolDidChangeHeld(_ pool: ConnectionPool)
     /// Requests can be sent.

@@ -1,0 +1,74 @@
+internal import HTTP2
+internal import Loop
+internal import Push
+
+/// One connection to Apple: turns what HTTP/2 says into replies and failures, and passes them to its pool.
+final class APNsConnection {
+    let id: ConnectionPlan.ID
+    private(set) var http2: HTTP2Client!
+    private let loop: EventLoop
+    private unowned let pool: ConnectionPool
+    private var isReady = false
+    /// Answers of 5xx since the last other one.
+    var serverErrorsInARow = 0
+
+    init(id: ConnectionPlan.ID, settings: ConnectionPool.Settings, loop: EventLoop, pool: ConnectionPool) {
+        self.id = id
+        self.loop = loop
+        self.pool = pool
+        var http2 = settings.http2
+        http2.keptHeaders = ["retry-after"]
+        self.http2 = HTTP2Client(to: settings.endpoint, tls: settings.tls, settings: http2, on: loop, delegate: self)
+    }
+
+    private func retryAfter(_ response: HTTP2Response) -> Duration? {
+        response.headers.value("retry-after")?.withUnsafeBytes { RetryAfter.parse($0, now: self.loop.wallTime) }
+    }
+}
+
+extension APNsConnection: HTTP2ClientDelegate {
+    func http2DidBecomeReady(_: HTTP2Client) {
+        self.isReady = true
+        self.pool.becameReady(self)
+    }
+
+    func http2(_: HTTP2Client, didChangeStreamLimit _: Int) {}
+
+    func http2HasFreeStreams(_: HTTP2Client) {
+        self.pool.hasFreeStreams()
+    }
+
+    func http2(_: HTTP2Client, context: UInt64, didReceive response: HTTP2Response) {
+        guard response.status != 200 else {
+            return self.pool.received(Reply(status: 200), context: context, on: self)
+        }
+        let retryAfter = self.retryAfter(response)
+        let reply = response.body.withUnsafeBytes {
+            Reply(status: response.status, body: $0, retryAfter: retryAfter)
+        }
+        self.pool.received(reply, context: context, on: self)
+    }
+
+    func http2(_: HTTP2Client, context: UInt64, didFail failure: StreamFailure) {
+        let translated: SendFailure =
+            switch failure {
+            case .notProcessed(.refused): .notSent(.streamRefused)
+            case .notProcessed(.goAway): .notSent(.goAwayUnprocessed)
+            case .notProcessed(.neverSent): .notSent(.noConnection)
+            case .unknown(.reset(let code)): .maybeSent(.reset(code: code))
+            case .unknown(.connectionLost): .maybeSent(.connectionLost)
+            case .unknown(.timeout): .maybeSent(.timeout)
+            case .unknown(.malformed): .maybeSent(.protocolViolation)
+            }
+        self.pool.failed(translated, context: context)
+    }
+
+    func http2(_: HTTP2Client, didReceiveGoAway frame: GoAway) {
+        let reason = frame.debugData.withUnsafeBytes { Reply.reason(inDebugData: $0) }
+        self.pool.receivedGoAway(reason, on: self)
+    }
+
+    func http2(_: HTTP2Client, didClose reason: CloseReason) {
+        self.pool.closed(self, detail: reason.description, wasReady: self.isReady)
+    }
+}
