@@ -205,7 +205,7 @@ package final class Transport {
             case .bytes(let count):
                 self.outbox.removeFirst(count)
             case .wait:
-                self.watch?.interest = self.interest(inWriting: true)
+                self.watch?.interest = [.read, .write]
                 return
             case .failed(let error):
                 return self.fail(error)
@@ -213,7 +213,7 @@ package final class Transport {
         }
         guard self.state == .open else { return }
         if self.closesWhenSent { return self.close() }
-        self.watch?.interest = self.interest(inWriting: false)
+        self.watch?.interest = .read
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Transfer {
@@ -223,7 +223,7 @@ package final class Transport {
     // MARK: Reading
 
     private func receive() {
-        while self.state == .open, !self.isReadingPaused {
+        while self.state == .open {
             let buffer = self.loop.scratch
             let transfer = self.session?.read(into: buffer) ?? self.socket?.read(into: buffer) ?? .wait
             switch transfer {
@@ -238,16 +238,6 @@ package final class Transport {
                 return self.fail(error)
             }
         }
-    }
-
-    /// Stops or goes on reading; the peer is held up once the kernel's buffers are full.
-    package var isReadingPaused = false {
-        didSet { if self.state == .open { self.watch?.interest = self.interest(inWriting: !self.outbox.isEmpty) } }
-    }
-
-    private func interest(inWriting: Bool) -> Readiness {
-        let reading: Readiness = self.isReadingPaused ? [] : .read
-        return inWriting ? reading.union(.write) : reading
     }
 
     // MARK: Ending

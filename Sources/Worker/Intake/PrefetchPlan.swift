@@ -29,6 +29,11 @@ struct PrefetchPlan {
         return wanted
     }
 
+    /// The consumer was given another prefetch by someone else.
+    mutating func forget() {
+        self.current = 0
+    }
+
     private func wanted(connections: Int, consumers: Int) -> Int {
         guard connections > 0 else { return 0 }
         // An app's two lanes are seldom busy at once, hence twice the even share.

@@ -1,0 +1,81 @@
+internal import Broker
+internal import Loop
+internal import Push
+
+/// One queue that the worker consumes: one app's lane, or what no app's queue would take.
+final class Line {
+    enum Kind {
+        case lane(AppSettings, Lane, Sender)
+        /// Messages with a routing key that no queue is bound for; they are dead-lettered with a reason.
+        case unrouted
+    }
+
+    let kind: Kind
+    let queue: String
+    /// Where its counters are kept; see the counter batch.
+    let counters: CounterSlot
+    /// The derived topic of each push type, as header bytes.
+    private let topics: [PushType: [UInt8]]
+    var consumer: Consumer!
+    private var prefetch: PrefetchPlan
+    private var pause = CredentialPause()
+    /// Messages received and not yet settled.
+    var inFlight = 0
+
+    init(_ kind: Kind, queue: String, counters: CounterSlot, settings: WorkerSettings) {
+        self.kind = kind
+        self.queue = queue
+        self.counters = counters
+        self.prefetch = PrefetchPlan(perConnection: settings.prefetchPerConnection)
+        if case .lane(let app, _, _) = kind {
+            self.topics = Dictionary(
+                uniqueKeysWithValues: PushType.allCases.map { type in
+                    (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
+                })
+        } else {
+            self.topics = [:]
+        }
+    }
+
+    var app: AppSettings? { if case .lane(let app, _, _) = self.kind { app } else { nil } }
+    var lane: Lane? { if case .lane(_, let lane, _) = self.kind { lane } else { nil } }
+    var sender: Sender? { if case .lane(_, _, let sender) = self.kind { sender } else { nil } }
+
+    func topic(_ type: PushType) -> [UInt8] { self.topics[type] ?? [] }
+
+    // MARK: How much it may hold
+
+    func received(tokens: Int) {
+        self.prefetch.received(tokens: tokens)
+    }
+
+    /// Follows what the lease allows.
+    /// - Parameter consumers: how many lines share the sender's connections.
+    func updatePrefetch(consumers: Int, isDraining: Bool) {
+        var connections = 0
+        if !isDraining, self.pause.state == .sending { connections = self.sender?.connectionsAllowed ?? 1 }
+        if self.pause.state == .probing, !isDraining, self.sender?.connectionsAllowed ?? 0 > 0 {
+            return self.consumer.setPrefetch(1)
+        }
+        guard let prefetch = self.prefetch.update(connections: connections, consumers: consumers) else { return }
+        self.consumer.setPrefetch(prefetch)
+    }
+
+    // MARK: Credential faults
+
+    /// - Returns: whether a pause began.
+    func credentialRefused(at now: MonotonicTime) -> Bool {
+        guard self.pause.refused(at: now) else { return false }
+        self.prefetch.forget()
+        self.consumer.setPrefetch(0)
+        return true
+    }
+
+    /// - Returns: whether the app resumed.
+    func accepted() -> Bool { self.pause.accepted() }
+
+    /// - Returns: whether probing began.
+    func probeIsDue(at now: MonotonicTime) -> Bool { self.pause.isDue(at: now) }
+
+    var isPaused: Bool { if case .paused = self.pause.state { true } else { false } }
+}

@@ -1,0 +1,71 @@
+internal import Broker
+internal import Loop
+internal import Push
+
+/// Ends flights: publishes what must go on, waits for the broker's confirm, and only then acknowledges.
+///
+/// That order is law. A crash between the two makes a duplicate, never a loss. A copy that the broker refused, returned
+/// or left without an answer is published again until it is confirmed or the worker gives up its delivery.
+final class Settler {
+    private struct Pending {
+        let flight: FlightID
+        let copy: Copy
+    }
+
+    private let loop: EventLoop
+    private let publisher: Publisher
+    private unowned let worker: WorkerLoop
+    private var pending: [UInt64: Pending] = [:]
+    private var nextToken: UInt64 = 0
+    /// Copies that the publisher's outbox had no room for, or that wait a moment before they are tried again.
+    private var waiting: [Pending] = []
+    private var retry: Deadline?
+
+    init(publisher: Publisher, loop: EventLoop, worker: WorkerLoop) {
+        self.publisher = publisher
+        self.loop = loop
+        self.worker = worker
+    }
+
+    /// Copies without a confirm.
+    var unconfirmed: Int { self.pending.count + self.waiting.count }
+
+    func publish(_ copy: Copy, for flight: FlightID) {
+        self.tryToPublish(Pending(flight: flight, copy: copy))
+    }
+
+    private func tryToPublish(_ item: Pending) {
+        let token = self.nextToken
+        guard
+            self.publisher.publish(
+                exchange: item.copy.exchange, routingKey: item.copy.routingKey, properties: item.copy.properties,
+                body: item.copy.body, token: token)
+        else { return self.putOff(item) }
+        self.nextToken += 1
+        self.pending[token] = item
+    }
+
+    private func putOff(_ item: Pending) {
+        self.waiting.append(item)
+        guard self.retry == nil else { return }
+        self.retry = self.loop.after(.seconds(1)) { [weak self] in
+            guard let self else { return }
+            self.retry = nil
+            let items = self.waiting
+            self.waiting = []
+            for item in items where self.worker.isInFlight(item.flight) { self.tryToPublish(item) }
+        }
+    }
+
+    /// The broker's word on a copy.
+    func published(_ token: UInt64, _ outcome: PublishOutcome) {
+        guard let item = self.pending.removeValue(forKey: token), self.worker.isInFlight(item.flight) else { return }
+        switch outcome {
+        case .confirmed:
+            self.worker.confirmed(item.copy, of: item.flight)
+        case .nacked, .returned, .unknown:
+            self.worker.publishFailed(item.copy, outcome)
+            self.putOff(item)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import Logging
+internal import Push
+
+/// Says what happened, for whoever reads logs. Constant messages; everything that varies is metadata, under the keys
+/// below. Nothing here decides anything, and no device token or secret passes through.
+struct Teller: Sendable {
+    enum Key {
+        static let app = "push.app"
+        static let credential = "push.credential"
+        static let queue = "amqp.queue"
+        static let reason = "apns.reason"
+        static let status = "apns.status"
+        static let detail = "detail"
+        static let count = "count"
+    }
+
+    private let logger: Logger
+
+    init(_ logger: Logger) {
+        self.logger = logger
+    }
+
+    func ready() {
+        self.logger.info("Ready: a connection lease is held")
+    }
+
+    func consuming(_ queue: String) {
+        self.logger.debug("Consuming", metadata: [Key.queue: "\(queue)"])
+    }
+
+    func consumerProblem(_ queue: String, _ problem: String) {
+        self.logger.warning("Cannot consume", metadata: [Key.queue: "\(queue)", Key.detail: "\(problem)"])
+    }
+
+    func brokerProblem(_ connection: String, _ problem: String) {
+        self.logger.warning(
+            "RabbitMQ connection lost", metadata: ["amqp.connection": "\(connection)", Key.detail: "\(problem)"])
+    }
+
+    func brokerBlocked(_ isBlocked: Bool, _ reason: String) {
+        if isBlocked {
+            self.logger.warning("RabbitMQ blocks publishing", metadata: [Key.detail: "\(reason)"])
+        } else {
+            self.logger.info("RabbitMQ takes messages again")
+        }
+    }
+
+    func redisProblem(_ problem: String) {
+        self.logger.warning("Redis is away", metadata: [Key.detail: "\(problem)"])
+    }
+
+    func publishFailed(_ exchange: String, _ detail: String) {
+        self.logger.warning(
+            "A copy was not confirmed and is published again",
+            metadata: ["amqp.exchange": "\(exchange)", Key.detail: "\(detail)"])
+    }
+
+    func alert(_ reply: Reply, app: String) {
+        self.logger.error(
+            "Apple refused a request that was correct for all we know; see pushfleet explain",
+            metadata: [
+                Key.app: "\(app)", Key.status: "\(reply.status)", Key.reason: "\(reply.reason?.text ?? "none")",
+            ])
+    }
+
+    func paused(_ queue: String, reason: ApnsReason?) {
+        self.logger.error(
+            "Paused: Apple refuses the credential; messages stay in RabbitMQ, no attempt is spent",
+            metadata: [Key.queue: "\(queue)", Key.reason: "\(reason?.text ?? "none")"])
+    }
+
+    func probing(_ queue: String) {
+        self.logger.notice("Probing the credential with one message", metadata: [Key.queue: "\(queue)"])
+    }
+
+    func resumed(_ queue: String) {
+        self.logger.notice("Resumed: Apple takes the credential again", metadata: [Key.queue: "\(queue)"])
+    }
+
+    func leaseEnded(_ credential: String) {
+        self.logger.error(
+            "Lease ended without a renewal: all connections are closed",
+            metadata: [Key.credential: "\(credential)"])
+    }
+
+    func goAway(_ credential: String, reason: ApnsReason?) {
+        self.logger.info(
+            "Apple ends a connection",
+            metadata: [Key.credential: "\(credential)", Key.reason: "\(reason?.text ?? "none")"])
+    }
+
+    func connectionClosed(_ credential: String, detail: String, wasReady: Bool) {
+        let metadata: Logger.Metadata = [Key.credential: "\(credential)", Key.detail: "\(detail)"]
+        if wasReady {
+            self.logger.info("Connection to APNs closed", metadata: metadata)
+        } else {
+            self.logger.warning("Cannot connect to APNs", metadata: metadata)
+        }
+    }
+
+    func draining(inFlight: Int) {
+        self.logger.notice("Draining: nothing new is taken", metadata: [Key.count: "\(inFlight)"])
+    }
+
+    func drained(abandoned: Int) {
+        if abandoned == 0 {
+            self.logger.notice("Drained: everything in flight has its answer")
+        } else {
+            self.logger.warning(
+                "The drain timeout is over: messages without an answer go back to RabbitMQ and may be sent twice",
+                metadata: [Key.count: "\(abandoned)"])
+        }
+    }
+}

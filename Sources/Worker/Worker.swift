@@ -1,0 +1,62 @@
+internal import APNs
+internal import Broker
+package import Logging
+internal import Loop
+internal import Push
+internal import Store
+internal import Wire
+
+/// One replica of the fleet, on a thread of its own.
+package final class Worker: Sendable {
+    private let thread: LoopThread
+    private let control: AsyncStream<Void>.Continuation
+    private let drainRequests: AsyncStream<Void>
+
+    /// Reads keys and certificates and starts. Connecting goes on in the background and never gives up.
+    /// - Parameters:
+    ///   - version: told to RabbitMQ, Redis and in dead letters.
+    ///   - host: this machine's name, for the same.
+    ///   - onReady: called once, when connections to Apple are granted; on the worker's own thread.
+    /// - Throws: what no waiting can mend: a key, a certificate or a setting that cannot be used.
+    package static func start(
+        _ settings: FleetSettings, keys: [String: String], version: String, host: String, processID: Int32,
+        logger: Logger, onReady: @escaping @Sendable () -> Void
+    ) throws -> Worker {
+        let parts = try WorkerParts(
+            settings, keys: keys, version: version, host: host, processID: processID,
+            teller: Teller(logger, onReady: onReady))
+        return try Worker(parts)
+    }
+
+    private init(_ parts: WorkerParts) throws {
+        let (requests, control) = AsyncStream.makeStream(of: Void.self)
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        self.control = control
+        self.drainRequests = ended
+        self.thread = try LoopThread.start(name: "worker") { loop in
+            let worker = WorkerLoop(parts, on: loop)
+            worker.start()
+            let bound = LoopBound(worker, to: loop)
+            let remote = loop.remote
+            Task {
+                for await _ in requests {
+                    remote.post {
+                        let worker = bound.value
+                        worker.drain {
+                            worker.loop.stop()
+                            end.finish()
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes nothing new, finishes what is in flight within the drain timeout, gives the rest and the lease back.
+    /// Returns when all of that is done.
+    package func drain() async {
+        self.control.yield()
+        for await _ in self.drainRequests {}
+        self.thread.join()
+    }
+}

@@ -1,0 +1,298 @@
+internal import APNs
+internal import Broker
+internal import Loop
+internal import Push
+internal import Store
+
+/// A message's way: receive, decode, admit, send, classify, settle, tell. Nothing flows back.
+extension WorkerLoop {
+    // MARK: Receive
+
+    func received(_ delivery: Delivery, on line: Line) {
+        self.counters.add(.received, line.counters)
+        if delivery.redelivered { self.counters.add(.redelivered, line.counters) }
+        guard !self.shutdown.isDraining else { return line.consumer.reject(delivery.id, requeue: true) }
+        do throws(Refusal) {
+            let job = try self.decode(delivery, on: line)
+            self.admit(job, delivery, on: line)
+        } catch {
+            self.refuse(delivery, error, on: line)
+        }
+    }
+
+    // MARK: Decode
+
+    private func decode(_ delivery: Delivery, on line: Line) throws(Refusal) -> Job {
+        let job = try EnvelopeDecoder.decode(body: delivery.body)
+        switch line.kind {
+        case .lane(let app, _, _):
+            guard job.isAddressed(to: app.appID) else {
+                throw Refusal(
+                    .appMismatch, field: "app",
+                    "app: the message came through the queue of \(app.id); publish with the routing key <app>.<lane> "
+                        + "of the app that the body names")
+            }
+            return job
+        case .unrouted:
+            let name = job.appName
+            guard self.settings.apps.contains(where: { $0.id == name }) else {
+                throw Refusal(
+                    .unknownApp, field: "app", "app: \"\(name)\" is not configured; correct it or add it under apps")
+            }
+            throw Refusal(
+                .unroutableLane, field: "routing key",
+                "routing key: it must be <app>.now or <app>.bulk, and the app's queues must be declared")
+        }
+    }
+
+    /// What is not a job is one dead letter, whole, and costs nobody else anything.
+    private func refuse(_ delivery: Delivery, _ refusal: Refusal, on line: Line) {
+        let flight = self.flights.insert(Flight(refused: delivery, on: line, now: self.loop.wallTime))
+        line.inFlight += 1
+        self.counters.add(.deadLettered(refusal.reason), line.counters)
+        self.publish(self.copies.deadLetter(delivery, refusal, now: self.loop.wallTime), for: flight)
+    }
+
+    // MARK: Admit
+
+    private func admit(_ job: Job, _ delivery: Delivery, on line: Line) {
+        guard case .lane(let app, let lane, let sender) = line.kind else { return }
+        let now = self.loop.wallTime
+        let published = delivery.headers.firstSeen ?? delivery.timestamp
+        line.received(tokens: job.tokenCount)
+        line.inFlight += 1
+        let id = self.flights.insert(
+            Flight(
+                delivery: delivery, job: job, line: line,
+                start: Admission.ageStart(published: published, notBefore: job.notBefore, now: now), now: now))
+        switch app.admission.decide(job, published: published, now: now) {
+        case .go:
+            if delivery.redelivered {
+                self.recallDone(id, sender: sender, isUrgent: lane == .now)
+            } else {
+                sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now)
+            }
+        case .wait(let until):
+            self.counters.add(.held, line.counters)
+            let wait = self.ladder.hold(remaining: until - now)
+            for token in 0..<job.tokenCount {
+                self.flights[id].ledger.settle(token, as: .retry(after: wait.level, counted: false))
+            }
+            self.publish(self.copies.hold(self.flights[id], wait), for: id)
+        case .refuse(let reason):
+            for token in 0..<job.tokenCount { self.settle(id, token, as: .deadLetter(reason, apns: nil)) }
+            self.finishIfComplete(id)
+        }
+    }
+
+    /// A message that was delivered before may be done in part: Redis knows. Without Redis all of it is sent again,
+    /// and counted as possible duplicates.
+    private func recallDone(_ id: FlightID, sender: Sender, isUrgent: Bool) {
+        let flight = self.flights[id]
+        self.doneTokens.read(flight.doneKey, capacity: flight.job.tokenCount) { [weak self] done in
+            guard let self, self.flights.contains(id) else { return }
+            guard !self.shutdown.isDraining else { return self.letGo(id, requeue: true) }
+            if let done, done.count > 0 {
+                self.flights[id].ledger = TokenLedger(tokenCount: flight.job.tokenCount, done: done)
+                self.counters.add(.duplicatesAvoided, flight.line.counters, Int64(done.count))
+            }
+            if self.flights[id].ledger.isComplete { return self.finishIfComplete(id) }
+            sender.enqueue(id, tokens: 0..<flight.job.tokenCount, isUrgent: isUrgent)
+        }
+    }
+
+    // MARK: Send
+
+    /// Sends one push through `submit`, if it is still to be sent.
+    func send(_ push: SendQueue.Push, submit: (Job, ApnsID, [UInt8]) -> Void) -> Bool {
+        guard self.flights.contains(push.flight), !self.flights[push.flight].ledger.isSettled(push.token) else {
+            return false
+        }
+        let job = self.flights[push.flight].job
+        if let expiry = job.expiresAt, expiry.milliseconds > 0, expiry <= self.loop.wallTime {
+            self.settle(push.flight, push.token, as: .deadLetter(.expired, apns: nil))
+            self.finishIfComplete(push.flight)
+            return false
+        }
+        self.flights[push.flight].inFlight += 1
+        let line = self.flights[push.flight].line
+        self.counters.add(.attempts, line.counters)
+        if self.flights[push.flight].redelivered { self.counters.add(.possibleDuplicates, line.counters) }
+        let length = job.writeToken(push.token, to: self.tokenBuffer)
+        let id = ApnsID(
+            messageID: self.flights[push.flight].messageID,
+            token: UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length]))
+        submit(job, id, line.topic(job.pushType))
+        return true
+    }
+
+    // MARK: Classify
+
+    func received(_ reply: Reply, _ classification: Classification, latency: Duration, context: UInt64) {
+        let (id, token) = (FlightID(context: context), FlightID.token(context: context))
+        guard self.flights.contains(id) else { return }
+        self.flights[id].inFlight -= 1
+        let line = self.flights[id].line
+        self.counters.observe(.apnsLatency, latency, line.counters)
+        if case .delivered = classification.outcome {
+            self.counters.observe(.endToEnd, self.loop.wallTime - self.flights[id].published, line.counters)
+            if line.accepted() { self.resumed(line) }
+            self.settle(id, token, as: .delivered)
+            return self.finishIfComplete(id)
+        }
+        self.counters.add(.answered(status: reply.status, reason: reply.reason), line.counters)
+        if classification.alert { self.tell.alert(reply, line: line) }
+        if classification.flags.contains(.pauseLane) { self.pause(line, reason: reply.reason) }
+        self.apply(classification, id, token)
+    }
+
+    func failed(_ failure: SendFailure, context: UInt64) {
+        let (id, token) = (FlightID(context: context), FlightID.token(context: context))
+        guard self.flights.contains(id) else { return }
+        self.flights[id].inFlight -= 1
+        self.counters.add(.failed(failure), self.flights[id].line.counters)
+        self.apply(Classification.classify(failure), id, token)
+    }
+
+    private func apply(_ classification: Classification, _ id: FlightID, _ token: Int) {
+        let flight = self.flights[id]
+        guard let app = flight.line.app, let lane = flight.line.lane, let sender = flight.line.sender else { return }
+        switch classification.outcome {
+        case .delivered:
+            self.settle(id, token, as: .delivered)
+        case .retry(let counts, let possibleDuplicate, let floor):
+            if possibleDuplicate { self.counters.add(.possibleDuplicates, flight.line.counters) }
+            if self.shutdown.isDraining, !counts { return self.giveBack(id, token) }
+            // Certainly not processed: resent at once on another connection, as long as that does not go on for ever.
+            if !counts, floor == nil, flight.resends < Self.resendLimit {
+                self.flights[id].resends += 1
+                self.counters.add(.resent, flight.line.counters)
+                return sender.enqueue(id, tokens: token..<token + 1, isUrgent: lane == .now)
+            }
+            let next = app.retry.next(
+                attempts: flight.attempts + 1, now: self.loop.wallTime, start: flight.start,
+                expiresAt: flight.job.expiresAt, floor: floor, ladder: self.ladder)
+            switch next {
+            case .retry(let level): self.settle(id, token, as: .retry(after: level, counted: counts))
+            case .stop(let reason): self.settle(id, token, as: .deadLetter(reason, apns: nil))
+            }
+        case .deadLetter(let reason):
+            self.settle(id, token, as: .deadLetter(reason, apns: nil))
+        case .tokenGone(let time, let reason):
+            self.settle(id, token, as: .tokenGone(at: time, reason))
+        case .suspectToken(let reason):
+            self.settle(id, token, as: .deadLetter(.suspectToken, apns: reason))
+        case .credentialFault(let reason):
+            let onceMore = classification.flags.contains(.retryOnce) || classification.refreshProviderToken
+            if onceMore, flight.resends == 0 {
+                self.flights[id].resends += 1
+                return sender.enqueue(id, tokens: token..<token + 1, isUrgent: lane == .now)
+            }
+            self.pause(flight.line, reason: reason)
+            return self.giveBack(id, token)
+        }
+        self.finishIfComplete(id)
+    }
+
+    private static let resendLimit = 20
+
+    // MARK: Settle
+
+    private func settle(_ id: FlightID, _ token: Int, as settlement: Settlement) {
+        self.flights[id].ledger.settle(token, as: settlement)
+        let counters = self.flights[id].line.counters
+        switch settlement {
+        case .delivered: self.counters.add(.delivered, counters)
+        case .retry: self.counters.add(.retried, counters)
+        case .deadLetter(let reason, _): self.counters.add(.deadLettered(reason), counters)
+        case .tokenGone: self.counters.add(.tokensGone, counters)
+        case .giveBack: self.counters.add(.givenBack, counters)
+        }
+    }
+
+    /// Once every token is settled, what must go on is published; with nothing to publish the message is done.
+    func finishIfComplete(_ id: FlightID) {
+        guard self.flights[id].ledger.isComplete else { return self.markDirty(id) }
+        let flight = self.flights[id]
+        // The broker has taken this delivery back and will hand it out again: copies would double it. What is done is
+        // remembered for that redelivery.
+        guard flight.line.consumer.isOpen(flight.delivery) else { return self.forget(id) }
+        if flight.ledger.givenBack.count == flight.job.tokenCount, flight.deliveryCount < Self.requeueLimit {
+            return self.letGo(id, requeue: true)
+        }
+        for copy in self.copies.copies(of: flight, now: self.loop.wallTime, random: { .random(in: 0...UInt64.max) }) {
+            self.publish(copy, for: id)
+        }
+        self.acknowledgeIfDone(id)
+    }
+
+    private func publish(_ copy: Copy, for id: FlightID) {
+        self.flights[id].publishing += 1
+        self.settler.publish(copy, for: id)
+    }
+
+    func confirmed(_ copy: Copy, of id: FlightID) {
+        self.flights[id].publishing -= 1
+        for token in copy.tokens { self.flights[id].ledger.confirm(token) }
+        self.acknowledgeIfDone(id)
+        if self.flights.contains(id) { self.markDirty(id) }
+    }
+
+    private func acknowledgeIfDone(_ id: FlightID) {
+        guard self.flights[id].publishing == 0 else { return }
+        guard self.flights[id].line.consumer.isOpen(self.flights[id].delivery) else { return self.forget(id) }
+        let flight = self.remove(id)
+        flight.line.consumer.ack(flight.delivery)
+    }
+
+    // MARK: Give back
+
+    private func giveBack(_ id: FlightID, _ token: Int) {
+        self.settle(id, token, as: .giveBack)
+        self.finishIfComplete(id)
+    }
+
+    /// Every delivery given back raises the broker's count, and beyond its limit a message is dead. After so many a
+    /// copy goes back instead, which begins anew.
+    private static let requeueLimit = 10
+
+    /// Leaves the rest to the broker.
+    func letGo(_ id: FlightID, requeue: Bool) {
+        let flight = self.remove(id)
+        if requeue { flight.line.consumer.reject(flight.delivery, requeue: true) }
+    }
+
+    /// The delivery is no longer this worker's to answer.
+    private func forget(_ id: FlightID) {
+        self.markDirty(id)
+        self.writeDone()
+        self.remove(id)
+    }
+
+    @discardableResult
+    private func remove(_ id: FlightID) -> Flight {
+        let flight = self.flights.remove(id)
+        flight.line.inFlight -= 1
+        return flight
+    }
+
+    // MARK: Remember
+
+    private func markDirty(_ id: FlightID) {
+        guard self.flights[id].ledger.hasDirty, !self.flights[id].isListedAsDirty else { return }
+        self.flights[id].isListedAsDirty = true
+        self.dirty.append(id)
+    }
+
+    /// Writes which tokens of unfinished messages are done, so that a redelivery does not send to them again.
+    func writeDone() {
+        for id in self.dirty where self.flights.contains(id) {
+            self.flights[id].isListedAsDirty = false
+            let tokens = self.flights[id].ledger.takeDirty()
+            let flight = self.flights[id]
+            let life = flight.line.app?.retry.ageLimit ?? .seconds(3600)
+            self.doneTokens.write(flight.doneKey, tokens: tokens, life: life)
+        }
+        self.dirty.removeAll(keepingCapacity: true)
+    }
+}

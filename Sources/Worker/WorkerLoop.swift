@@ -1,0 +1,266 @@
+internal import APNs
+internal import Broker
+internal import HTTP2
+internal import Loop
+internal import Push
+internal import Store
+internal import Wire
+
+/// One worker: everything that lives on one loop thread, and how it begins and ends.
+///
+/// Two AMQP connections, since a broker that blocks publishers (an alarm) must not keep acknowledgements waiting: one
+/// consumes and acknowledges, one publishes. What a message goes through is in `WorkerLoop+Flow.swift`.
+final class WorkerLoop {
+    let loop: EventLoop
+    let settings: FleetSettings
+    let tell: Teller
+    let ladder: DelayLadder
+    let copies: CopyWriter
+    private let consuming: BrokerClient
+    private let publishing: BrokerClient
+    private let redis: RedisClient
+    let doneTokens: DoneTokens
+    var counters: CounterBatch
+    private var flusher: CounterFlush!
+    private(set) var settler: Settler!
+    private(set) var senders: [Sender] = []
+    private(set) var lines: [Line] = []
+    var flights = FlightTable()
+    var dirty: [FlightID] = []
+    var shutdown = Shutdown()
+    let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
+    private var pumpsDue: [Sender] = []
+    private var drained: () -> Void = {}
+    private var isReadyTold = false
+
+    init(_ parts: WorkerParts, on loop: EventLoop) {
+        self.loop = loop
+        self.settings = parts.settings
+        self.tell = parts.teller
+        self.ladder = DelayLadder(schedules: parts.settings.apps.map(\.retry))
+        self.copies = CopyWriter(workerName: parts.name, version: parts.version)
+        self.redis = RedisClient(address: parts.redisAddress, tls: parts.redisTLS, on: loop)
+        self.doneTokens = DoneTokens(client: self.redis)
+        self.counters = CounterBatch()
+        self.consuming = BrokerClient(parts.amqp(named: "consume"), on: loop)
+        self.publishing = BrokerClient(parts.amqp(named: "publish"), on: loop)
+        let publisher = Publisher(on: self.publishing)
+        self.settler = Settler(publisher: publisher, loop: loop, worker: self)
+        publisher.onOutcome = { [unowned self] token, outcome in self.settler.published(token, outcome) }
+        self.flusher = CounterFlush(
+            client: self.redis, worker: parts.id, interval: parts.settings.worker.counterInterval, on: loop)
+        self.makeSenders(parts)
+        self.makeLines()
+    }
+
+    deinit {
+        self.tokenBuffer.deallocate()
+    }
+
+    private func makeSenders(_ parts: WorkerParts) {
+        for credential in parts.credentials {
+            self.senders.append(
+                Sender(
+                    credential.settings, signer: credential.signer, tls: credential.tls, fleet: parts.settings,
+                    lease: parts.lease, id: parts.id, redis: self.redis, loop: self.loop, worker: self))
+        }
+    }
+
+    private func makeLines() {
+        for app in self.settings.apps {
+            guard let sender = self.senders.first(where: { $0.credential.name == app.credential }) else {
+                preconditionFailure("an app without its credential passed the configuration check")
+            }
+            for lane in Lane.allCases {
+                self.addLine(
+                    .lane(app, lane, sender), queue: FleetTopology.workQueue(app: app.id, lane: lane.rawValue),
+                    slot: self.counters.register(app: app.id, lane: lane.rawValue))
+            }
+        }
+        self.addLine(
+            .unrouted, queue: FleetTopology.unroutedQueue,
+            slot: self.counters.register(app: "unrouted", lane: "unrouted"))
+    }
+
+    private func addLine(_ kind: Line.Kind, queue: String, slot: CounterSlot) {
+        let line = Line(kind, queue: queue, counters: slot, settings: self.settings.worker)
+        line.consumer = self.consuming.consumer(of: queue) { [unowned self, unowned line] event in
+            switch event {
+            case .delivery(let delivery): self.received(delivery, on: line)
+            case .problem(let problem): self.tell.consumerProblem(line.queue, problem)
+            case .consuming: self.tell.consuming(line.queue)
+            }
+        }
+        self.lines.append(line)
+    }
+
+    // MARK: Running
+
+    func start() {
+        self.redis.start()
+        self.consuming.start()
+        self.publishing.start()
+        for sender in self.senders { sender.start() }
+        self.updatePrefetches()
+        self.every(.seconds(1)) { [unowned self] in self.tick() }
+        self.every(.milliseconds(20)) { [unowned self] in self.writeDone() }
+        self.every(self.settings.worker.counterInterval) { [unowned self] in self.flushCounters() }
+    }
+
+    private func every(_ interval: Duration, _ body: @escaping () -> Void) {
+        self.loop.after(interval) { [weak self] in
+            guard let self, self.shutdown.phase != .closing else { return }
+            body()
+            self.every(interval, body)
+        }
+    }
+
+    private func tick() {
+        for sender in self.senders {
+            sender.askForToken()
+            sender.updateDemand()
+        }
+        for line in self.lines where line.probeIsDue(at: self.loop.now) { self.tell.probing(line.queue) }
+        self.updatePrefetches()
+    }
+
+    func updatePrefetches() {
+        for line in self.lines {
+            let sharing = self.lines.count { $0.sender === line.sender }
+            line.updatePrefetch(consumers: sharing, isDraining: self.shutdown.isDraining)
+        }
+    }
+
+    /// Asks that a sender sends what waits when this turn ends, once for all that the turn brought.
+    func needsPump(_ sender: Sender) {
+        guard !self.pumpsDue.contains(where: { $0 === sender }) else { return }
+        if self.pumpsDue.isEmpty { self.loop.atTurnEnd(self) }
+        self.pumpsDue.append(sender)
+    }
+
+    func isInFlight(_ id: FlightID) -> Bool { self.flights.contains(id) }
+
+    // MARK: Counters
+
+    private func flushCounters() {
+        self.flusher.flush(&self.counters, heartbeat: self.heartbeat())
+    }
+
+    private func heartbeat() -> WorkerHeartbeat {
+        WorkerHeartbeat(
+            connections: self.senders.map { ($0.credential.name, $0.connectionsHeld) },
+            inFlight: self.lines.compactMap { line in
+                line.app.map { ($0.id, line.lane?.rawValue ?? "", line.inFlight) }
+            })
+    }
+
+    // MARK: What senders report
+
+    func connectionsChanged(_: Sender) {
+        self.updatePrefetches()
+        guard !self.isReadyTold else { return }
+        self.isReadyTold = true
+        self.tell.ready()
+    }
+
+    /// What waits is left to a worker with a lease; what was sent has its outcome already.
+    func leaseEnded(_ sender: Sender) {
+        self.tell.leaseEnded(sender.credential.name)
+        self.giveBackWaiting(of: sender)
+        self.updatePrefetches()
+    }
+
+    func connectionClosed(_ sender: Sender, detail: String, wasReady: Bool) {
+        self.tell.connectionClosed(sender.credential.name, detail: detail, wasReady: wasReady)
+    }
+
+    func receivedGoAway(_ reason: ApnsReason?, from sender: Sender) {
+        self.tell.goAway(sender.credential.name, reason: reason)
+        guard let reason, Classification.classify(goAway: reason) != nil else { return }
+        for line in self.lines where line.sender === sender { self.pause(line, reason: reason) }
+    }
+
+    // MARK: Credential faults
+
+    /// Stops an app whose credential Apple refuses; its messages stay in RabbitMQ.
+    func pause(_ line: Line, reason: ApnsReason?) {
+        for other in self.lines where other.app?.id == line.app?.id {
+            guard other.credentialRefused(at: self.loop.now) else { continue }
+            self.counters.add(.credentialPauses, other.counters)
+            self.tell.paused(other.queue, reason: reason)
+        }
+        if let sender = line.sender { self.giveBackWaiting(of: sender, app: line.app?.id) }
+    }
+
+    func resumed(_ line: Line) {
+        self.tell.resumed(line.queue)
+        self.updatePrefetches()
+    }
+
+    private func giveBackWaiting(of sender: Sender, app: String? = nil) {
+        var kept: [SendQueue.Push] = []
+        for push in sender.takeWaiting() where self.flights.contains(push.flight) {
+            if let app, self.flights[push.flight].line.app?.id != app {
+                kept.append(push)
+            } else {
+                self.giveBackUnsent(push)
+            }
+        }
+        for push in kept {
+            let isUrgent = self.flights[push.flight].line.lane == .now
+            sender.enqueue(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
+        }
+    }
+
+    // MARK: Draining
+
+    /// Takes nothing new, waits for what is in flight as long as the drain timeout allows, gives everything back.
+    /// - Parameter completion: called when the worker may leave.
+    func drain(_ completion: @escaping () -> Void) {
+        guard self.shutdown.begin(at: self.loop.now, within: self.settings.worker.drainTimeout) else { return }
+        self.drained = completion
+        self.tell.draining(inFlight: self.flights.count)
+        self.updatePrefetches()
+        for sender in self.senders { self.giveBackWaiting(of: sender) }
+        self.every(.milliseconds(20)) { [unowned self] in self.closeIfDrained() }
+    }
+
+    private func closeIfDrained() {
+        guard self.shutdown.shouldClose(at: self.loop.now, pending: self.flights.count) else { return }
+        let left = self.flights.ids
+        for id in left { self.abandon(id) }
+        self.tell.drained(abandoned: left.count)
+        for sender in self.senders { sender.drain() }
+        self.leave()
+    }
+
+    /// Its push may have arrived: the broker hands it to another worker.
+    private func abandon(_ id: FlightID) {
+        let flight = self.flights[id]
+        self.counters.add(.possibleDuplicates, flight.line.counters, Int64(flight.inFlight))
+        self.letGo(id, requeue: true)
+    }
+
+    private func leave() {
+        var steps = self.senders.count + 3
+        let done: () -> Void = { [self] in
+            steps -= 1
+            if steps == 0 {
+                self.redis.stop()
+                self.drained()
+            }
+        }
+        for sender in self.senders { sender.release(done) }
+        self.flusher.finish(&self.counters, done)
+        self.consuming.close(done)
+        self.publishing.close(done)
+    }
+}
+
+extension WorkerLoop: TurnEndHandler {
+    func turnEnds() {
+        let due = self.pumpsDue
+        self.pumpsDue.removeAll(keepingCapacity: true)
+        for sender in due { sender.pump() }
+    }
+}

@@ -1,0 +1,54 @@
+internal import APNs
+internal import Broker
+internal import Store
+internal import Wire
+
+/// What a worker is made of, read and checked before a thread is started: from here on nothing in the configuration
+/// can be at fault.
+struct WorkerParts {
+    struct Credential {
+        let settings: CredentialSettings
+        let signer: ProviderTokenSigner
+        let tls: TLSContext
+    }
+
+    let settings: FleetSettings
+    let id: InstanceID
+    let name: String
+    let version: String
+    let host: String
+    let processID: Int32
+    let teller: Teller
+    let lease: LeaseSettings
+    let credentials: [Credential]
+    let amqpAddress: AMQPAddress
+    let amqpTLS: TLSContext?
+    let redisAddress: RedisAddress
+    let redisTLS: TLSContext?
+
+    /// - Parameter keys: the content of each credential's key file, by the credential's name.
+    init(
+        _ settings: FleetSettings, keys: [String: String], version: String, host: String, processID: Int32,
+        teller: Teller
+    ) throws {
+        self.settings = settings
+        self.id = InstanceID.random()
+        self.name = "\(host):\(processID)"
+        self.version = version
+        self.host = host
+        self.processID = processID
+        self.teller = teller
+        self.lease = try LeaseSettings(
+            ttl: settings.budget.lease, heartbeat: settings.budget.heartbeat, quantum: settings.budget.quantum)
+        self.credentials = try settings.credentials.map { credential in
+            let signer = try ProviderTokenSigner(
+                keyID: credential.keyID, teamID: credential.teamID, pem: keys[credential.name] ?? "")
+            let tls = try TLSContext.client(trusting: credential.caFile, alpn: "h2")
+            return Credential(settings: credential, signer: signer, tls: tls)
+        }
+        self.amqpAddress = try AMQPAddress(settings.amqp.url)
+        self.amqpTLS = self.amqpAddress.usesTLS ? try TLSContext.client(trusting: settings.amqp.caFile) : nil
+        self.redisAddress = try RedisAddress(settings.redis.url)
+        self.redisTLS = self.redisAddress.usesTLS ? try TLSContext.client(trusting: settings.redis.caFile) : nil
+    }
+}
