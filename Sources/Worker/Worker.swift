@@ -19,12 +19,22 @@ package final class Worker: Sendable {
     ///   - onReady: called once, when connections to Apple are granted; on the worker's own thread.
     /// - Throws: what no waiting can mend: a key, a certificate or a setting that cannot be used.
     package static func start(
-        _ settings: FleetSettings, keys: [String: String], version: String, host: String, processID: Int32,
-        logger: Logger, onReady: @escaping @Sendable () -> Void
+        _ settings: FleetSettings,
+        keys: [String: String],
+        version: String,
+        host: String,
+        processID: Int32,
+        logger: Logger,
+        onReady: @escaping @Sendable () -> Void
     ) throws -> Worker {
         let parts = try WorkerParts(
-            settings, keys: keys, version: version, host: host, processID: processID,
-            teller: Teller(logger, onReady: onReady))
+            settings,
+            keys: keys,
+            version: version,
+            host: host,
+            processID: processID,
+            teller: Teller(logger, onReady: onReady)
+        )
         return try Worker(parts)
     }
 

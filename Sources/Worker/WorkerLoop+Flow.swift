@@ -28,20 +28,27 @@ extension WorkerLoop {
         case .lane(let app, _, _):
             guard job.isAddressed(to: app.appID) else {
                 throw Refusal(
-                    .appMismatch, field: "app",
+                    .appMismatch,
+                    field: "app",
                     "app: the message came through the queue of \(app.id); publish with the routing key <app>.<lane> "
-                        + "of the app that the body names")
+                        + "of the app that the body names"
+                )
             }
             return job
         case .unrouted:
             let name = job.appName
             guard self.settings.apps.contains(where: { $0.id == name }) else {
                 throw Refusal(
-                    .unknownApp, field: "app", "app: \"\(name)\" is not configured; correct it or add it under apps")
+                    .unknownApp,
+                    field: "app",
+                    "app: \"\(name)\" is not configured; correct it or add it under apps"
+                )
             }
             throw Refusal(
-                .unroutableLane, field: "routing key",
-                "routing key: it must be <app>.now or <app>.bulk, and the app's queues must be declared")
+                .unroutableLane,
+                field: "routing key",
+                "routing key: it must be <app>.now or <app>.bulk, and the app's queues must be declared"
+            )
         }
     }
 
@@ -63,8 +70,13 @@ extension WorkerLoop {
         line.inFlight += 1
         let id = self.flights.insert(
             Flight(
-                delivery: delivery, job: job, line: line,
-                start: Admission.ageStart(published: published, notBefore: job.notBefore, now: now), now: now))
+                delivery: delivery,
+                job: job,
+                line: line,
+                start: Admission.ageStart(published: published, notBefore: job.notBefore, now: now),
+                now: now
+            )
+        )
         switch app.admission.decide(job, published: published, now: now) {
         case .go:
             if delivery.redelivered {
@@ -121,7 +133,8 @@ extension WorkerLoop {
         let length = job.writeToken(push.token, to: self.tokenBuffer)
         let id = ApnsID(
             messageID: self.flights[push.flight].messageID,
-            token: UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length]))
+            token: UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length])
+        )
         submit(job, id, line.topic(job.pushType))
         return true
     }
@@ -170,8 +183,13 @@ extension WorkerLoop {
                 return sender.enqueue(id, tokens: token..<token + 1, isUrgent: lane == .now)
             }
             let next = app.retry.next(
-                attempts: flight.attempts + 1, now: self.loop.wallTime, start: flight.start,
-                expiresAt: flight.job.expiresAt, floor: floor, ladder: self.ladder)
+                attempts: flight.attempts + 1,
+                now: self.loop.wallTime,
+                start: flight.start,
+                expiresAt: flight.job.expiresAt,
+                floor: floor,
+                ladder: self.ladder
+            )
             switch next {
             case .retry(let level): self.settle(id, token, as: .retry(after: level, counted: counts))
             case .stop(let reason): self.settle(id, token, as: .deadLetter(reason, apns: nil))

@@ -48,7 +48,11 @@ final class WorkerLoop {
         self.settler = Settler(publisher: publisher, loop: loop, worker: self)
         publisher.onOutcome = { [unowned self] token, outcome in self.settler.published(token, outcome) }
         self.flusher = CounterFlush(
-            client: self.redis, worker: parts.id, interval: parts.settings.worker.counterInterval, on: loop)
+            client: self.redis,
+            worker: parts.id,
+            interval: parts.settings.worker.counterInterval,
+            on: loop
+        )
         self.makeSenders(parts)
         self.makeLines()
     }
@@ -61,8 +65,17 @@ final class WorkerLoop {
         for credential in parts.credentials {
             self.senders.append(
                 Sender(
-                    credential.settings, signer: credential.signer, tls: credential.tls, fleet: parts.settings,
-                    lease: parts.lease, id: parts.id, redis: self.redis, loop: self.loop, worker: self))
+                    credential.settings,
+                    signer: credential.signer,
+                    tls: credential.tls,
+                    fleet: parts.settings,
+                    lease: parts.lease,
+                    id: parts.id,
+                    redis: self.redis,
+                    loop: self.loop,
+                    worker: self
+                )
+            )
         }
     }
 
@@ -73,13 +86,17 @@ final class WorkerLoop {
             }
             for lane in Lane.allCases {
                 self.addLine(
-                    .lane(app, lane, sender), queue: FleetTopology.workQueue(app: app.id, lane: lane.rawValue),
-                    slot: self.counters.register(app: app.id, lane: lane.rawValue))
+                    .lane(app, lane, sender),
+                    queue: FleetTopology.workQueue(app: app.id, lane: lane.rawValue),
+                    slot: self.counters.register(app: app.id, lane: lane.rawValue)
+                )
             }
         }
         self.addLine(
-            .unrouted, queue: FleetTopology.unroutedQueue,
-            slot: self.counters.register(app: "unrouted", lane: "unrouted"))
+            .unrouted,
+            queue: FleetTopology.unroutedQueue,
+            slot: self.counters.register(app: "unrouted", lane: "unrouted")
+        )
     }
 
     private func addLine(_ kind: Line.Kind, queue: String, slot: CounterSlot) {
@@ -151,7 +168,8 @@ final class WorkerLoop {
             connections: self.senders.map { ($0.credential.name, $0.connectionsHeld) },
             inFlight: self.lines.compactMap { line in
                 line.app.map { ($0.id, line.lane?.rawValue ?? "", line.inFlight) }
-            })
+            }
+        )
     }
 
     // MARK: What senders report

@@ -28,7 +28,11 @@ struct WorkerParts {
 
     /// - Parameter keys: the content of each credential's key file, by the credential's name.
     init(
-        _ settings: FleetSettings, keys: [String: String], version: String, host: String, processID: Int32,
+        _ settings: FleetSettings,
+        keys: [String: String],
+        version: String,
+        host: String,
+        processID: Int32,
         teller: Teller
     ) throws {
         self.settings = settings
@@ -39,10 +43,16 @@ struct WorkerParts {
         self.processID = processID
         self.teller = teller
         self.lease = try LeaseSettings(
-            ttl: settings.budget.lease, heartbeat: settings.budget.heartbeat, quantum: settings.budget.quantum)
+            ttl: settings.budget.lease,
+            heartbeat: settings.budget.heartbeat,
+            quantum: settings.budget.quantum
+        )
         self.credentials = try settings.credentials.map { credential in
             let signer = try ProviderTokenSigner(
-                keyID: credential.keyID, teamID: credential.teamID, pem: keys[credential.name] ?? "")
+                keyID: credential.keyID,
+                teamID: credential.teamID,
+                pem: keys[credential.name] ?? ""
+            )
             let tls = try TLSContext.client(trusting: credential.caFile, alpn: "h2")
             return Credential(settings: credential, signer: signer, tls: tls)
         }

@@ -1,6 +1,7 @@
 internal import HTTP2
 internal import Loop
 internal import Push
+internal import Wire
 
 /// One connection to Apple: turns what HTTP/2 says into replies and failures, and passes them to its pool.
 final class APNsConnection {
@@ -18,11 +19,18 @@ final class APNsConnection {
         self.pool = pool
         var http2 = settings.http2
         http2.keptHeaders = ["retry-after"]
-        self.http2 = HTTP2Client(to: settings.endpoint, tls: settings.tls, settings: http2, on: loop, delegate: self)
+        self.http2 = HTTP2Client(
+            to: settings.endpoint,
+            tls: settings.tls,
+            authority: settings.endpoint.host,
+            settings: http2,
+            on: loop,
+            delegate: self
+        )
     }
 
     private func retryAfter(_ response: HTTP2Response) -> Duration? {
-        response.headers.value("retry-after")?.withUnsafeBytes { RetryAfter.parse($0, now: self.loop.wallTime) }
+        response.header(0).flatMap { RetryAfter.parse($0, now: self.loop.wallTime) }
     }
 }
 
@@ -43,9 +51,7 @@ extension APNsConnection: HTTP2ClientDelegate {
             return self.pool.received(Reply(status: 200), context: context, on: self)
         }
         let retryAfter = self.retryAfter(response)
-        let reply = response.body.withUnsafeBytes {
-            Reply(status: response.status, body: $0, retryAfter: retryAfter)
-        }
+        let reply = Reply(status: response.status, body: response.body, retryAfter: retryAfter)
         self.pool.received(reply, context: context, on: self)
     }
 
@@ -57,14 +63,14 @@ extension APNsConnection: HTTP2ClientDelegate {
             case .notProcessed(.neverSent): .notSent(.noConnection)
             case .unknown(.reset(let code)): .maybeSent(.reset(code: code))
             case .unknown(.connectionLost): .maybeSent(.connectionLost)
-            case .unknown(.timeout): .maybeSent(.timeout)
+            case .unknown(.cancelled), .unknown(.timeout): .maybeSent(.timeout)
             case .unknown(.malformed): .maybeSent(.protocolViolation)
             }
         self.pool.failed(translated, context: context)
     }
 
-    func http2(_: HTTP2Client, didReceiveGoAway frame: GoAway) {
-        let reason = frame.debugData.withUnsafeBytes { Reply.reason(inDebugData: $0) }
+    func http2(_: HTTP2Client, didReceive goAway: GoAway) {
+        let reason = goAway.debugData.withUnsafeBytes { Reply.reason(inDebugData: $0) }
         self.pool.receivedGoAway(reason, on: self)
     }
 

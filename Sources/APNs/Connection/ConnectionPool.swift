@@ -98,7 +98,7 @@ package final class ConnectionPool {
     /// Sends on the connection with the most room, so that load spreads.
     /// - Parameter context: comes back with the outcome.
     /// - Precondition: `availableStreams` is above zero.
-    package func submit(_ headers: borrowing RequestHeaders, body: [UInt8], payload: Range<Int>, context: UInt64) {
+    package func submit(_ headers: RequestHeaders, body: [UInt8], payload: Range<Int>, context: UInt64) {
         var best = self.ready[0]
         for connection in self.ready.dropFirst()
         where connection.http2.availableStreams > best.http2.availableStreams {

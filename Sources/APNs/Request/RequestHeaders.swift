@@ -5,58 +5,67 @@ package import Push
 ///
 /// Apple's "Establishing a connection to APNs" says what HPACK may keep: the path and the values that are new in every
 /// request never enter its table, those that repeat on a connection do, the provider token among them.
-package struct RequestHeaders {
-    private var list = HeaderList()
+package final class RequestHeaders {
+    private let block = HeaderBlock()
     private let common: Int
     /// `bearer …`; changes when the provider token does.
     private var authorization: [UInt8] = []
-    private var path: [UInt8] = []
+    private let path = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
 
-    /// - Parameter host: Apple's host, `:authority` of every request.
-    package init(host: String) {
-        self.list.append(":method", "POST", .incremental)
-        self.list.append(":scheme", "https", .incremental)
-        self.list.append(":authority", host, .incremental)
-        self.common = self.list.count
+    package init() {
+        self.block.append(Name.method, "POST")
+        self.common = self.block.count
+        Self.prefix.withUTF8Buffer { self.path.copyBytes(from: $0) }
+    }
+
+    deinit {
+        self.path.deallocate()
     }
 
     /// Sends with this provider token from now on.
-    package mutating func use(_ token: ProviderToken) {
+    package func use(_ token: ProviderToken) {
         self.authorization = Array("bearer \(token.text)".utf8)
     }
 
     /// Fills in the fields of one push: `apns-id`, type, priority, topic, expiration and collapse id.
     /// - Parameter topic: the derived topic; the message's own goes before it.
-    package mutating func fill(_ job: Job, token: Int, id: ApnsID, topic: [UInt8]) {
-        self.list.removeAll(after: self.common)
-        self.path.removeAll(keepingCapacity: true)
-        self.path.append(contentsOf: "/3/device/".utf8)
-        job.appendToken(token, to: &self.path)
-        self.list.append(":path", self.path, .never)
-        self.list.append("authorization", self.authorization, .incremental)
-        id.text.span.withUnsafeBufferPointer { self.list.append("apns-id", $0, .never) }
+    package func fill(_ job: Job, token: Int, id: ApnsID, topic: [UInt8]) {
+        self.block.cut(to: self.common)
+        let prefix = Self.prefix.utf8CodeUnitCount
+        let digits = job.writeToken(token, to: UnsafeMutableRawBufferPointer(rebasing: self.path[prefix...]))
+        self.block.append(Name.path, UnsafeRawBufferPointer(rebasing: self.path[..<(prefix + digits)]))
+        self.block.append(Name.authorization, self.authorization)
+        id.text.span.withUnsafeBytes { self.block.append(Name.id, $0) }
         job.withTopicOverride { override in
             if override.isEmpty {
-                self.list.append("apns-topic", topic, .incremental)
+                self.block.append(Name.topic, topic)
             } else {
-                self.list.append("apns-topic", override, .incremental)
+                self.block.append(Name.topic, override)
             }
         }
-        self.list.append("apns-push-type", job.pushType.rawValue, .incremental)
-        switch job.priority {
-        case .immediate: self.list.append("apns-priority", "10", .incremental)
-        case .considerate: self.list.append("apns-priority", "5", .incremental)
-        case .powerFirst: self.list.append("apns-priority", "1", .incremental)
-        }
-        if let expiration = job.expiresAt {
-            self.list.append("apns-expiration", String(expiration.seconds), .never)
-        }
+        self.block.append(Name.pushType, job.pushType.rawValue)
+        self.block.append(Name.priority, job.priority.rawValue)
+        if let expiration = job.expiresAt { self.block.append(Name.expiration, expiration.seconds) }
         job.withCollapseID { collapse in
-            if !collapse.isEmpty { self.list.append("apns-collapse-id", collapse, .never) }
+            if !collapse.isEmpty { self.block.append(Name.collapseID, collapse) }
         }
     }
 
     func submit(on client: HTTP2Client, body: [UInt8], payload: Range<Int>, context: UInt64) {
-        client.submit(self.list, body: body, range: payload, context: context)
+        client.submit(self.block, body: Body(body, payload), context: context)
+    }
+
+    private static let prefix: StaticString = "/3/device/"
+
+    private enum Name {
+        static let method = HeaderName(":method")
+        static let path = HeaderName(":path", .none)
+        static let authorization = HeaderName("authorization")
+        static let id = HeaderName("apns-id", .nameOnly)
+        static let topic = HeaderName("apns-topic")
+        static let pushType = HeaderName("apns-push-type")
+        static let priority = HeaderName("apns-priority")
+        static let expiration = HeaderName("apns-expiration", .nameOnly)
+        static let collapseID = HeaderName("apns-collapse-id", .nameOnly)
     }
 }

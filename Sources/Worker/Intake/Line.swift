@@ -31,7 +31,8 @@ final class Line {
             self.topics = Dictionary(
                 uniqueKeysWithValues: PushType.allCases.map { type in
                     (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
-                })
+                }
+            )
         } else {
             self.topics = [:]
         }

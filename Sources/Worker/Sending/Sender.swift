@@ -16,7 +16,7 @@ final class Sender {
     private let sharedToken: SharedProviderToken
     private var keeper: LeaseKeeper!
     private var pool: ConnectionPool!
-    private var headers: RequestHeaders
+    private let headers = RequestHeaders()
     private var policy = ProviderTokenPolicy()
     private var queue = SendQueue()
     private var isDraining = false
@@ -24,8 +24,15 @@ final class Sender {
     private var tokenRetry: Deadline?
 
     init(
-        _ credential: CredentialSettings, signer: ProviderTokenSigner, tls: TLSContext, fleet: FleetSettings,
-        lease: LeaseSettings, id: InstanceID, redis: RedisClient, loop: EventLoop, worker: WorkerLoop
+        _ credential: CredentialSettings,
+        signer: ProviderTokenSigner,
+        tls: TLSContext,
+        fleet: FleetSettings,
+        lease: LeaseSettings,
+        id: InstanceID,
+        redis: RedisClient,
+        loop: EventLoop,
+        worker: WorkerLoop
     ) {
         self.credential = credential
         self.settings = fleet.worker
@@ -34,14 +41,20 @@ final class Sender {
         self.signer = signer
         self.sharedToken = SharedProviderToken(teamID: credential.teamID, keyID: credential.keyID, client: redis)
         let host = credential.host ?? credential.environment.host
-        self.headers = RequestHeaders(host: host)
         var settings = ConnectionPool.Settings(
-            endpoint: Endpoint(host: host, port: credential.port ?? 443), tls: tls)
+            endpoint: Endpoint(host: host, port: credential.port ?? 443),
+            tls: tls
+        )
         settings.http2.requestTimeout = fleet.worker.requestTimeout
         self.pool = ConnectionPool(settings, on: loop, delegate: self)
         self.keeper = LeaseKeeper(
-            budget: Budget(pool: credential.name, limit: credential.maxConnections), settings: lease, id: id,
-            client: redis, on: loop, delegate: self)
+            budget: Budget(pool: credential.name, limit: credential.maxConnections),
+            settings: lease,
+            id: id,
+            client: redis,
+            on: loop,
+            delegate: self
+        )
     }
 
     func start() {
@@ -69,14 +82,19 @@ final class Sender {
 
     /// Sends what waits, as long as streams are free.
     func pump() {
-        guard self.queue.count > 0, self.keeper.isValid, self.policy.usable(at: self.loop.wallTime) != nil else { return }
+        guard self.queue.count > 0, self.keeper.isValid, self.policy.usable(at: self.loop.wallTime) != nil else {
+            return
+        }
         var free = self.pool.availableStreams
         while free > 0, let push = self.queue.takeFirst() {
             let wasSent = self.worker.send(push) { job, id, topic in
                 self.headers.fill(job, token: push.token, id: id, topic: topic)
                 self.pool.submit(
-                    self.headers, body: job.body, payload: job.payload,
-                    context: push.flight.context(token: push.token))
+                    self.headers,
+                    body: job.body,
+                    payload: job.payload,
+                    context: push.flight.context(token: push.token)
+                )
             }
             if wasSent { free -= 1 }
         }

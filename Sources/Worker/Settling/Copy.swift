@@ -53,8 +53,12 @@ struct CopyWriter {
         var properties = self.properties(flight, attempts: flight.attempts + (group.counted ? 1 : 0))
         properties.expiration = wait.expiration
         return Copy(
-            exchange: group.level.queueName, routingKey: flight.routingKey, properties: properties,
-            body: self.body(flight, group.tokens), tokens: group.tokens)
+            exchange: group.level.queueName,
+            routingKey: flight.routingKey,
+            properties: properties,
+            body: self.body(flight, group.tokens),
+            tokens: group.tokens
+        )
     }
 
     /// A message whose time has not come waits in the broker and costs no attempt.
@@ -62,25 +66,39 @@ struct CopyWriter {
         var properties = self.properties(flight, attempts: flight.attempts)
         properties.expiration = wait.expiration
         return Copy(
-            exchange: wait.level.queueName, routingKey: flight.routingKey, properties: properties,
-            body: flight.job.body, tokens: Array(0..<flight.job.tokenCount))
+            exchange: wait.level.queueName,
+            routingKey: flight.routingKey,
+            properties: properties,
+            body: flight.job.body,
+            tokens: Array(0..<flight.job.tokenCount)
+        )
     }
 
     private func giveBack(_ flight: Flight, tokens: [Int]) -> Copy {
         Copy(
-            exchange: Exchange.work, routingKey: flight.routingKey,
-            properties: self.properties(flight, attempts: flight.attempts), body: self.body(flight, tokens),
-            tokens: tokens)
+            exchange: Exchange.work,
+            routingKey: flight.routingKey,
+            properties: self.properties(flight, attempts: flight.attempts),
+            body: self.body(flight, tokens),
+            tokens: tokens
+        )
     }
 
     private func deadLetter(
-        _ flight: Flight, _ certificate: DeathCertificate, tokens: [Int], now: UnixTime
+        _ flight: Flight,
+        _ certificate: DeathCertificate,
+        tokens: [Int],
+        now: UnixTime
     ) -> Copy {
         var properties = self.properties(flight, attempts: flight.attempts + (certificate.apns == nil ? 0 : 1))
         self.append(certificate, to: &properties, now: now)
         return Copy(
-            exchange: Exchange.dead, routingKey: flight.routingKey, properties: properties,
-            body: self.body(flight, tokens), tokens: tokens)
+            exchange: Exchange.dead,
+            routingKey: flight.routingKey,
+            properties: properties,
+            body: self.body(flight, tokens),
+            tokens: tokens
+        )
     }
 
     /// A delivery that never became a job: its body goes on byte for byte.
@@ -90,11 +108,17 @@ struct CopyWriter {
         properties.timestamp = delivery.timestamp
         properties.contentType = "application/json"
         self.append(
-            DeathCertificate(reason: refusal.reason, field: refusal.field, detail: refusal.detail), to: &properties,
-            now: now)
+            DeathCertificate(reason: refusal.reason, field: refusal.field, detail: refusal.detail),
+            to: &properties,
+            now: now
+        )
         return Copy(
-            exchange: Exchange.dead, routingKey: delivery.routingKey, properties: properties, body: delivery.body,
-            tokens: [])
+            exchange: Exchange.dead,
+            routingKey: delivery.routingKey,
+            properties: properties,
+            body: delivery.body,
+            tokens: []
+        )
     }
 
     private struct DeathCertificate {
@@ -129,8 +153,12 @@ struct CopyWriter {
         properties.messageID = flight.messageID
         properties.contentType = "application/json"
         return Copy(
-            exchange: Exchange.feedback, routingKey: "\(app.id).gone", properties: properties, body: Array(text.utf8),
-            tokens: [gone.token])
+            exchange: Exchange.feedback,
+            routingKey: "\(app.id).gone",
+            properties: properties,
+            body: Array(text.utf8),
+            tokens: [gone.token]
+        )
     }
 }
 

@@ -38,8 +38,12 @@ final class Settler {
         let token = self.nextToken
         guard
             self.publisher.publish(
-                exchange: item.copy.exchange, routingKey: item.copy.routingKey, properties: item.copy.properties,
-                body: item.copy.body, token: token)
+                exchange: item.copy.exchange,
+                routingKey: item.copy.routingKey,
+                properties: item.copy.properties,
+                body: item.copy.body,
+                token: token
+            )
         else { return self.putOff(item) }
         self.nextToken += 1
         self.pending[token] = item

@@ -34,7 +34,9 @@ struct Teller: Sendable {
 
     func brokerProblem(_ connection: String, _ problem: String) {
         self.logger.warning(
-            "RabbitMQ connection lost", metadata: ["amqp.connection": "\(connection)", Key.detail: "\(problem)"])
+            "RabbitMQ connection lost",
+            metadata: ["amqp.connection": "\(connection)", Key.detail: "\(problem)"]
+        )
     }
 
     func brokerBlocked(_ isBlocked: Bool, _ reason: String) {
@@ -52,7 +54,8 @@ struct Teller: Sendable {
     func publishFailed(_ exchange: String, _ detail: String) {
         self.logger.warning(
             "A copy was not confirmed and is published again",
-            metadata: ["amqp.exchange": "\(exchange)", Key.detail: "\(detail)"])
+            metadata: ["amqp.exchange": "\(exchange)", Key.detail: "\(detail)"]
+        )
     }
 
     func alert(_ reply: Reply, app: String) {
@@ -60,13 +63,15 @@ struct Teller: Sendable {
             "Apple refused a request that was correct for all we know; see pushfleet explain",
             metadata: [
                 Key.app: "\(app)", Key.status: "\(reply.status)", Key.reason: "\(reply.reason?.text ?? "none")",
-            ])
+            ]
+        )
     }
 
     func paused(_ queue: String, reason: ApnsReason?) {
         self.logger.error(
             "Paused: Apple refuses the credential; messages stay in RabbitMQ, no attempt is spent",
-            metadata: [Key.queue: "\(queue)", Key.reason: "\(reason?.text ?? "none")"])
+            metadata: [Key.queue: "\(queue)", Key.reason: "\(reason?.text ?? "none")"]
+        )
     }
 
     func probing(_ queue: String) {
@@ -80,13 +85,15 @@ struct Teller: Sendable {
     func leaseEnded(_ credential: String) {
         self.logger.error(
             "Lease ended without a renewal: all connections are closed",
-            metadata: [Key.credential: "\(credential)"])
+            metadata: [Key.credential: "\(credential)"]
+        )
     }
 
     func goAway(_ credential: String, reason: ApnsReason?) {
         self.logger.info(
             "Apple ends a connection",
-            metadata: [Key.credential: "\(credential)", Key.reason: "\(reason?.text ?? "none")"])
+            metadata: [Key.credential: "\(credential)", Key.reason: "\(reason?.text ?? "none")"]
+        )
     }
 
     func connectionClosed(_ credential: String, detail: String, wasReady: Bool) {
@@ -108,7 +115,8 @@ struct Teller: Sendable {
         } else {
             self.logger.warning(
                 "The drain timeout is over: messages without an answer go back to RabbitMQ and may be sent twice",
-                metadata: [Key.count: "\(abandoned)"])
+                metadata: [Key.count: "\(abandoned)"]
+            )
         }
     }
 }
