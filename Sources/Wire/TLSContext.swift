@@ -2,8 +2,11 @@ internal import COpenSSL
 
 /// What a transport needs to speak TLS: trust, own certificate, protocols. Made once, shared by many connections.
 ///
+/// `@unchecked Sendable` holds because nothing changes after `init`, and OpenSSL allows one SSL_CTX to serve several
+/// threads then (ssl(7)).
+///
 /// Always TLS 1.2 or newer; a client always verifies the chain and the name, there is no way to switch that off.
-package final class TLSContext {
+package final class TLSContext: @unchecked Sendable {
     let handle: OpaquePointer
     let role: Role
     /// The ALPN protocol both sides must agree on, in wire form; empty when none is asked for.

@@ -44,7 +44,9 @@ package final class Worker: Sendable {
         self.control = control
         self.drainRequests = ended
         self.thread = try LoopThread.start(name: "worker") { loop in
-            let worker = WorkerLoop(parts, on: loop)
+            guard let worker = try? WorkerLoop(parts, on: loop) else {
+                preconditionFailure("a certificate file that was read before cannot be read now")
+            }
             worker.start()
             let bound = LoopBound(worker, to: loop)
             let remote = loop.remote

@@ -11,7 +11,10 @@ extension WorkerLoop {
     func received(_ delivery: Delivery, on line: Line) {
         self.counters.add(.received, line.counters)
         if delivery.redelivered { self.counters.add(.redelivered, line.counters) }
-        guard !self.shutdown.isDraining else { return line.consumer.reject(delivery.id, requeue: true) }
+        guard !self.shutdown.isDraining else {
+            line.consumer.reject(delivery.id, requeue: true)
+            return
+        }
         do throws(Refusal) {
             let job = try self.decode(delivery, on: line)
             self.admit(job, delivery, on: line)
@@ -26,7 +29,7 @@ extension WorkerLoop {
         let job = try EnvelopeDecoder.decode(body: delivery.body)
         switch line.kind {
         case .lane(let app, _, _):
-            guard job.isAddressed(to: app.appID) else {
+            guard line.isAddressee(of: job) else {
                 throw Refusal(
                     .appMismatch,
                     field: "app",
@@ -55,6 +58,7 @@ extension WorkerLoop {
     /// What is not a job is one dead letter, whole, and costs nobody else anything.
     private func refuse(_ delivery: Delivery, _ refusal: Refusal, on line: Line) {
         let flight = self.flights.insert(Flight(refused: delivery, on: line, now: self.loop.wallTime))
+        self.flights[flight].ledger.settle(0, as: .deadLetter(refusal.reason, apns: nil))
         line.inFlight += 1
         self.counters.add(.deadLettered(refusal.reason), line.counters)
         self.publish(self.copies.deadLetter(delivery, refusal, now: self.loop.wallTime), for: flight)
@@ -63,21 +67,21 @@ extension WorkerLoop {
     // MARK: Admit
 
     private func admit(_ job: Job, _ delivery: Delivery, on line: Line) {
-        guard case .lane(let app, let lane, let sender) = line.kind else { return }
+        guard case .lane(_, let lane, let sender) = line.kind else { return }
         let now = self.loop.wallTime
         let published = delivery.headers.firstSeen ?? delivery.timestamp
         line.received(tokens: job.tokenCount)
         line.inFlight += 1
         let id = self.flights.insert(
             Flight(
-                delivery: delivery,
-                job: job,
-                line: line,
+                job,
+                delivery,
+                on: line,
                 start: Admission.ageStart(published: published, notBefore: job.notBefore, now: now),
                 now: now
             )
         )
-        switch app.admission.decide(job, published: published, now: now) {
+        switch line.admission.decide(job, published: published, now: now) {
         case .go:
             if delivery.redelivered {
                 self.recallDone(id, sender: sender, isUrgent: lane == .now)
@@ -90,7 +94,7 @@ extension WorkerLoop {
             for token in 0..<job.tokenCount {
                 self.flights[id].ledger.settle(token, as: .retry(after: wait.level, counted: false))
             }
-            self.publish(self.copies.hold(self.flights[id], wait), for: id)
+            return self.publish(self.copies.hold(self.flights[id], wait), for: id)
         case .refuse(let reason):
             for token in 0..<job.tokenCount { self.settle(id, token, as: .deadLetter(reason, apns: nil)) }
             self.finishIfComplete(id)
@@ -117,9 +121,9 @@ extension WorkerLoop {
 
     /// Sends one push through `submit`, if it is still to be sent.
     func send(_ push: SendQueue.Push, submit: (Job, ApnsID, [UInt8]) -> Void) -> Bool {
-        guard self.flights.contains(push.flight), !self.flights[push.flight].ledger.isSettled(push.token) else {
-            return false
-        }
+        guard self.flights.contains(push.flight), !self.flights[push.flight].isLost,
+            !self.flights[push.flight].ledger.isSettled(push.token)
+        else { return false }
         let job = self.flights[push.flight].job
         if let expiry = job.expiresAt, expiry.milliseconds > 0, expiry <= self.loop.wallTime {
             self.settle(push.flight, push.token, as: .deadLetter(.expired, apns: nil))
@@ -127,6 +131,7 @@ extension WorkerLoop {
             return false
         }
         self.flights[push.flight].inFlight += 1
+        self.flights[push.flight].sentAt = self.loop.now
         let line = self.flights[push.flight].line
         self.counters.add(.attempts, line.counters)
         if self.flights[push.flight].redelivered { self.counters.add(.possibleDuplicates, line.counters) }
@@ -141,12 +146,12 @@ extension WorkerLoop {
 
     // MARK: Classify
 
-    func received(_ reply: Reply, _ classification: Classification, latency: Duration, context: UInt64) {
+    func received(_ reply: Push.Reply, _ classification: Classification, context: UInt64) {
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
         guard self.flights.contains(id) else { return }
         self.flights[id].inFlight -= 1
         let line = self.flights[id].line
-        self.counters.observe(.apnsLatency, latency, line.counters)
+        self.counters.observe(.apnsLatency, self.loop.now - self.flights[id].sentAt, line.counters)
         if case .delivered = classification.outcome {
             self.counters.observe(.endToEnd, self.loop.wallTime - self.flights[id].published, line.counters)
             if line.accepted() { self.resumed(line) }
@@ -154,7 +159,7 @@ extension WorkerLoop {
             return self.finishIfComplete(id)
         }
         self.counters.add(.answered(status: reply.status, reason: reply.reason), line.counters)
-        if classification.alert { self.tell.alert(reply, line: line) }
+        if classification.alert { self.tell.alert(reply, app: line.app?.id ?? "") }
         if classification.flags.contains(.pauseLane) { self.pause(line, reason: reply.reason) }
         self.apply(classification, id, token)
     }
@@ -169,6 +174,7 @@ extension WorkerLoop {
 
     private func apply(_ classification: Classification, _ id: FlightID, _ token: Int) {
         let flight = self.flights[id]
+        guard !flight.isLost else { return self.forgetIfIdle(id) }
         guard let app = flight.line.app, let lane = flight.line.lane, let sender = flight.line.sender else { return }
         switch classification.outcome {
         case .delivered:
@@ -230,11 +236,10 @@ extension WorkerLoop {
 
     /// Once every token is settled, what must go on is published; with nothing to publish the message is done.
     func finishIfComplete(_ id: FlightID) {
+        // The broker hands a lost delivery out again: copies would double it. What is done is remembered for then.
+        guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
         guard self.flights[id].ledger.isComplete else { return self.markDirty(id) }
         let flight = self.flights[id]
-        // The broker has taken this delivery back and will hand it out again: copies would double it. What is done is
-        // remembered for that redelivery.
-        guard flight.line.consumer.isOpen(flight.delivery) else { return self.forget(id) }
         if flight.ledger.givenBack.count == flight.job.tokenCount, flight.deliveryCount < Self.requeueLimit {
             return self.letGo(id, requeue: true)
         }
@@ -258,14 +263,14 @@ extension WorkerLoop {
 
     private func acknowledgeIfDone(_ id: FlightID) {
         guard self.flights[id].publishing == 0 else { return }
-        guard self.flights[id].line.consumer.isOpen(self.flights[id].delivery) else { return self.forget(id) }
+        guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
         let flight = self.remove(id)
         flight.line.consumer.ack(flight.delivery)
     }
 
     // MARK: Give back
 
-    private func giveBack(_ id: FlightID, _ token: Int) {
+    func giveBack(_ id: FlightID, _ token: Int) {
         self.settle(id, token, as: .giveBack)
         self.finishIfComplete(id)
     }
@@ -280,9 +285,16 @@ extension WorkerLoop {
         if requeue { flight.line.consumer.reject(flight.delivery, requeue: true) }
     }
 
-    /// The delivery is no longer this worker's to answer.
-    private func forget(_ id: FlightID) {
+    /// The channel of its delivery is gone.
+    func deliveryLost(_ id: FlightID) {
+        self.flights[id].isLost = true
+        self.forgetIfIdle(id)
+    }
+
+    /// The delivery is no longer this worker's to answer; once nothing is under way for it, it goes.
+    private func forgetIfIdle(_ id: FlightID) {
         self.markDirty(id)
+        guard self.flights[id].inFlight == 0, self.flights[id].publishing == 0 else { return }
         self.writeDone()
         self.remove(id)
     }

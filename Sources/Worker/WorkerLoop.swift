@@ -16,8 +16,8 @@ final class WorkerLoop {
     let tell: Teller
     let ladder: DelayLadder
     let copies: CopyWriter
-    private let consuming: BrokerClient
-    private let publishing: BrokerClient
+    private var consuming: BrokerClient!
+    private var publishing: BrokerClient!
     private let redis: RedisClient
     let doneTokens: DoneTokens
     var counters: CounterBatch
@@ -31,9 +31,10 @@ final class WorkerLoop {
     let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
     private var pumpsDue: [Sender] = []
     private var drained: () -> Void = {}
+    private var brokerClosed: () -> Void = {}
     private var isReadyTold = false
 
-    init(_ parts: WorkerParts, on loop: EventLoop) {
+    init(_ parts: WorkerParts, on loop: EventLoop) throws {
         self.loop = loop
         self.settings = parts.settings
         self.tell = parts.teller
@@ -42,11 +43,9 @@ final class WorkerLoop {
         self.redis = RedisClient(address: parts.redisAddress, tls: parts.redisTLS, on: loop)
         self.doneTokens = DoneTokens(client: self.redis)
         self.counters = CounterBatch()
-        self.consuming = BrokerClient(parts.amqp(named: "consume"), on: loop)
-        self.publishing = BrokerClient(parts.amqp(named: "publish"), on: loop)
-        let publisher = Publisher(on: self.publishing)
-        self.settler = Settler(publisher: publisher, loop: loop, worker: self)
-        publisher.onOutcome = { [unowned self] token, outcome in self.settler.published(token, outcome) }
+        self.consuming = try BrokerClient(parts.amqp("consume"), on: loop, delegate: self)
+        self.publishing = try BrokerClient(parts.amqp("publish"), on: loop, delegate: self)
+        self.settler = Settler(client: self.publishing, loop: loop, worker: self)
         self.flusher = CounterFlush(
             client: self.redis,
             worker: parts.id,
@@ -84,30 +83,27 @@ final class WorkerLoop {
             guard let sender = self.senders.first(where: { $0.credential.name == app.credential }) else {
                 preconditionFailure("an app without its credential passed the configuration check")
             }
+            guard let id = AppID(app.id) else {
+                preconditionFailure("an app's id passed the configuration check without its form")
+            }
             for lane in Lane.allCases {
                 self.addLine(
                     .lane(app, lane, sender),
-                    queue: FleetTopology.workQueue(app: app.id, lane: lane.rawValue),
+                    queue: FleetTopology.workQueue(app: id, lane: lane),
                     slot: self.counters.register(app: app.id, lane: lane.rawValue)
                 )
             }
         }
         self.addLine(
             .unrouted,
-            queue: FleetTopology.unroutedQueue,
+            queue: FleetTopology.unrouted,
             slot: self.counters.register(app: "unrouted", lane: "unrouted")
         )
     }
 
     private func addLine(_ kind: Line.Kind, queue: String, slot: CounterSlot) {
-        let line = Line(kind, queue: queue, counters: slot, settings: self.settings.worker)
-        line.consumer = self.consuming.consumer(of: queue) { [unowned self, unowned line] event in
-            switch event {
-            case .delivery(let delivery): self.received(delivery, on: line)
-            case .problem(let problem): self.tell.consumerProblem(line.queue, problem)
-            case .consuming: self.tell.consuming(line.queue)
-            }
-        }
+        let line = Line(kind, queue: queue, counters: slot, settings: self.settings.worker, worker: self)
+        line.attach(to: self.consuming)
         self.lines.append(line)
     }
 
@@ -115,8 +111,6 @@ final class WorkerLoop {
 
     func start() {
         self.redis.start()
-        self.consuming.start()
-        self.publishing.start()
         for sender in self.senders { sender.start() }
         self.updatePrefetches()
         self.every(.seconds(1)) { [unowned self] in self.tick() }
@@ -198,6 +192,34 @@ final class WorkerLoop {
         for line in self.lines where line.sender === sender { self.pause(line, reason: reason) }
     }
 
+    // MARK: What the broker reports
+
+    func consumerChanged(_ line: Line, to state: Consumer.State) {
+        switch state {
+        case .consuming: self.tell.consuming(line.queue)
+        case .waiting(let error): self.tell.consumerProblem(line.queue, error.description)
+        case .disconnected, .starting, .paused, .stopped: break
+        }
+    }
+
+    /// The broker hands these out again. What was not sent yet is forgotten; what was sent may arrive twice, and what
+    /// is known to be done is remembered for the redelivery.
+    func deliveriesLost(on line: Line, count: Int, _ reason: BrokerError) {
+        self.tell.deliveriesLost(line.queue, count: count, detail: reason.description)
+        for id in self.flights.ids where self.flights[id].line === line { self.deliveryLost(id) }
+        self.writeDone()
+    }
+
+    func publishFailed(_ copy: Copy, of id: FlightID, _ outcome: PublishOutcome) {
+        let line = self.flights[id].line
+        if case .unknown = outcome {
+            // It may be in a queue already, and is published again.
+            self.counters.add(.possibleDuplicates, line.counters, Int64(copy.tokens.count))
+        }
+        self.counters.add(.publishFailures, line.counters)
+        self.tell.publishFailed(copy.message.exchange, "\(outcome)")
+    }
+
     // MARK: Credential faults
 
     /// Stops an app whose credential Apple refuses; its messages stay in RabbitMQ.
@@ -213,6 +235,12 @@ final class WorkerLoop {
     func resumed(_ line: Line) {
         self.tell.resumed(line.queue)
         self.updatePrefetches()
+    }
+
+    /// A push that was never sent; its message goes back to the broker once all of its tokens are settled.
+    private func giveBackUnsent(_ push: SendQueue.Push) {
+        guard !self.flights[push.flight].isLost else { return }
+        self.giveBack(push.flight, push.token)
     }
 
     private func giveBackWaiting(of sender: Sender, app: String? = nil) {
@@ -270,8 +298,9 @@ final class WorkerLoop {
         }
         for sender in self.senders { sender.release(done) }
         self.flusher.finish(&self.counters, done)
-        self.consuming.close(done)
-        self.publishing.close(done)
+        self.brokerClosed = done
+        self.consuming.close()
+        self.publishing.close()
     }
 }
 
@@ -280,5 +309,20 @@ extension WorkerLoop: TurnEndHandler {
         let due = self.pumpsDue
         self.pumpsDue.removeAll(keepingCapacity: true)
         for sender in due { sender.pump() }
+    }
+}
+
+extension WorkerLoop: BrokerClientDelegate {
+    func brokerClient(_ client: BrokerClient, didChange state: BrokerClient.State) {
+        switch state {
+        case .waiting(let error):
+            self.tell.brokerProblem(client === self.consuming ? "consume" : "publish", error.description)
+        case .closed: self.brokerClosed()
+        case .connecting, .connected, .closing: break
+        }
+    }
+
+    func brokerClient(_: BrokerClient, didChangeBlocked reason: String?) {
+        self.tell.brokerBlocked(reason)
     }
 }

@@ -21,8 +21,7 @@ struct WorkerParts {
     let teller: Teller
     let lease: LeaseSettings
     let credentials: [Credential]
-    let amqpAddress: AMQPAddress
-    let amqpTLS: TLSContext?
+    private let amqpAddress: AMQPAddress
     let redisAddress: RedisAddress
     let redisTLS: TLSContext?
 
@@ -36,7 +35,7 @@ struct WorkerParts {
         teller: Teller
     ) throws {
         self.settings = settings
-        self.id = InstanceID.random()
+        self.id = InstanceID()
         self.name = "\(host):\(processID)"
         self.version = version
         self.host = host
@@ -56,9 +55,15 @@ struct WorkerParts {
             let tls = try TLSContext.client(trusting: credential.caFile, alpn: "h2")
             return Credential(settings: credential, signer: signer, tls: tls)
         }
-        self.amqpAddress = try AMQPAddress(settings.amqp.url)
-        self.amqpTLS = self.amqpAddress.usesTLS ? try TLSContext.client(trusting: settings.amqp.caFile) : nil
+        self.amqpAddress = try AMQPAddress(parsing: settings.amqp.url)
         self.redisAddress = try RedisAddress(settings.redis.url)
         self.redisTLS = self.redisAddress.usesTLS ? try TLSContext.client(trusting: settings.redis.caFile) : nil
+    }
+
+    /// The two AMQP connections differ only in their name.
+    func amqp(_ role: String) -> BrokerSettings {
+        BrokerSettings(
+            address: self.amqpAddress, connectionName: "pushfleet worker \(self.name) \(role)",
+            authorities: self.settings.amqp.caFile)
     }
 }

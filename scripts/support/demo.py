@@ -43,7 +43,7 @@ class Mix:
 
     def __init__(self, count, seed):
         self.random = random.Random(seed)
-        self.lines = []  # (routing key, message id, body bytes)
+        self.groups = collections.defaultdict(list)  # (app of the routing key, lane) -> bodies, in order
         self.pushes = {}  # apns-id -> what must become of that push
         self.refused = {}  # message id -> reason, for messages that never become pushes
         self.gone = []  # tokens the simulator must know as unregistered
@@ -56,20 +56,26 @@ class Mix:
         kinds += ["good"] * max(0, count - len(kinds))
         self.random.shuffle(kinds)
         self.kinds = collections.Counter(kinds)
-        for number, kind in enumerate(kinds):
-            self.add(f"demo-{number:06d}", kind)
+        for kind in kinds:
+            self.add(kind)
+
+    @property
+    def count(self):
+        return sum(len(bodies) for bodies in self.groups.values())
 
     def token(self, prefix="00"):
         return prefix + "".join(self.random.choice("0123456789abcdef") for _ in range(62))
 
-    def add(self, message_id, kind):
+    def add(self, kind):
+        lane = "now" if self.random.random() < 0.5 else "bulk"
+        app = "com.example.unknown" if kind == "unknown_app" else APP
+        bodies = self.groups[app, lane]
+        message_id = f"{app}-{lane}-{len(bodies) + 1}"
         body = {
-            "app": APP,
+            "app": app,
             "tokens": [self.token()],
             "payload": {"aps": {"alert": {"title": "Order", "body": f"{message_id} is on its way"}, "sound": "default"}},
         }
-        lane = "now" if self.random.random() < 0.5 else "bulk"
-        key = f"{APP}.{lane}"
         outcome = "delivered"
         if kind == "several":
             body["tokens"] = [self.token() for _ in range(10)]
@@ -90,8 +96,6 @@ class Mix:
             body["expires_at"] = int(time.time()) - 3600
             self.refused[message_id] = "expired"
         elif kind == "unknown_app":
-            body["app"] = "com.example.unknown"
-            key = f"com.example.unknown.{lane}"
             self.refused[message_id] = "unknown_app"
         elif kind == "outage":
             body["tokens"] = [self.token("0503")]
@@ -101,7 +105,7 @@ class Mix:
         if message_id not in self.refused:
             for token in body["tokens"]:
                 self.pushes[str(uuid.uuid5(NAMESPACE, message_id + "\0" + token))] = outcome
-        self.lines.append((key, message_id, text))
+        bodies.append(text)
 
 
 class Demo:
@@ -224,18 +228,24 @@ apps:
             self.control("PUT", f"/tokens/{token}", {"topic": APP, "state": "other_topic"})
         outage = max(1, mix.kinds["outage"])
         self.control("POST", "/rules", {
-            "match": {"token_prefix": "0503"}, "limit": outage,
-            "action": {"kind": "answer", "status": 503, "reason": "ServiceUnavailable"}})
+            "match": {"token_prefix": "0503", "max": outage},
+            "action": {"type": "answer", "status": 503, "reason": "ServiceUnavailable"}})
 
     # Publishing and waiting
 
     def publish(self, mix):
-        lines = self.directory / "messages.jsonl"
-        with open(lines, "w", encoding="utf-8") as file:
-            for key, message_id, body in mix.lines:
-                file.write(json.dumps({"routing_key": key, "message_id": message_id, "body": body.decode()}) + "\n")
-        with open(lines, "rb") as file:
-            self.run("send", "--envelopes", "-", stdin=file)
+        """All lanes at once, each through one `pushfleet send`, which waits for every confirm."""
+        senders = []
+        for (app, lane), bodies in mix.groups.items():
+            lines = self.directory / f"{app}-{lane}.jsonl"
+            lines.write_bytes(b"\n".join(bodies) + b"\n")
+            with open(lines, "rb") as file, open(self.directory / f"send-{app}-{lane}.log", "wb") as log:
+                senders.append(subprocess.Popen(
+                    [self.options.binary, "send", "--stdin-jsonl", "--raw", "--app", app, "--lane", lane,
+                     "--id-prefix", f"{app}-{lane}-", "--config", str(self.configuration)],
+                    stdin=file, stdout=log, stderr=log))
+        if any(sender.wait() != 0 for sender in senders):
+            raise Failed("pushfleet send could not publish everything")
 
     def channel(self):
         return pika.BlockingConnection(pika.URLParameters(self.amqp_url)).channel()
@@ -255,12 +265,12 @@ apps:
             summary = self.control("GET", "/ledger/summary")
             state = (
                 summary["accepted"], self.depth(channel, "pushfleet.dead"), self.depth(channel, "pushfleet.feedback"),
-                summary["connections"]["open"])
+                summary["connections_open"])
             say(f"  pushed {state[0]} of {pushes}   dead-lettered {state[1]} of {dead}   tokens gone {state[2]} of {gone}"
                 f"   connections {state[3]} of {self.options.budget}")
             while goaways and state[0] >= goaways[0]:
                 goaways.pop(0)
-                self.control("POST", "/connections/goaway", {"reason": "Shutdown"})
+                self.control("POST", "/connections/goaway", {})
                 say("  the simulator sent GOAWAY on every connection")
             if state[0] >= pushes and state[1] >= dead and state[2] >= gone:
                 return
@@ -291,13 +301,13 @@ apps:
         channel.connection.close()
 
     def ledger(self):
-        cursor = 0
+        before = ""
         while True:
-            page = self.control("GET", f"/ledger?limit=5000&after={cursor}")
-            yield from page["entries"]
-            if not page["entries"]:
+            entries = self.control("GET", f"/ledger?limit=10000{before}")["entries"]
+            yield from entries
+            if not entries or entries[-1]["sequence"] < 1:
                 return
-            cursor = page["next"]
+            before = f"&before={entries[-1]['sequence']}"
 
     def judge(self, mix, seconds, cpu):
         accepted = collections.Counter()
@@ -305,9 +315,9 @@ apps:
         answers = collections.Counter()
         for entry in self.ledger():
             attempts += 1
-            answers[(entry["status"], entry.get("reason") or "")] += 1
-            if entry["status"] == 200:
-                accepted[entry["apns_id"].lower()] += 1
+            answers[entry.get("status") or 0, entry.get("reason") or ""] += 1
+            if entry["accepted"]:
+                accepted[entry["apns_id"]] += 1
         dead_messages, dead_reasons = {}, collections.Counter()
         for properties, _ in self.drained("pushfleet.dead"):
             reason = (properties.headers or {}).get("x-pushfleet-reason", "none")
@@ -340,7 +350,7 @@ apps:
         if len(dead_messages) != dead_expected:
             wrong.append(f"{len(dead_messages)} messages were dead-lettered, expected {dead_expected}")
         summary = self.control("GET", "/ledger/summary")
-        peak = summary["connections"]["peak_open"]
+        peak = summary["connections_peak"]
         if peak > self.options.budget:
             wrong.append(f"{peak} connections were open at once, the budget is {self.options.budget}")
         status = json.loads(self.run("status", "--json"))
@@ -349,7 +359,7 @@ apps:
         if duplicates > possible:
             wrong.append(f"{duplicates} duplicates, but the workers reported only {possible} as possible")
         return {
-            "published": len(mix.lines), "pushes": len(mix.pushes), "delivered": delivered,
+            "published": mix.count, "pushes": len(mix.pushes), "delivered": delivered,
             "retried": sum(row["retried"] for row in status["totals"]), "dead_lettered": len(dead_messages),
             "dead_letter_reasons": dict(sorted(dead_reasons.items())), "tokens_gone": len(gone_pushes), "lost": lost,
             "duplicates": duplicates, "possible_duplicates": possible, "requests": attempts,

@@ -4,10 +4,11 @@ internal import Push
 /// One message between its delivery and its acknowledgement.
 struct Flight {
     /// Which delivery it answers.
-    let delivery: Delivery.ID
+    let delivery: DeliveryID
     /// The consumer it came through.
     let line: Line
-    let job: Job
+    /// What it carries; nil for a message that was refused and only waits for its dead letter's confirm.
+    private let cargo: Job?
     let messageID: [UInt8]
     let routingKey: String
     /// When it was published, for measuring; when it was received, if nobody said.
@@ -18,16 +19,57 @@ struct Flight {
     let attempts: Int
     /// Whether the broker has delivered it before: what is sent now may have been sent then.
     let redelivered: Bool
-    /// Deliveries before this one that ended without an answer.
+    /// How often a quorum queue has handed it out before.
     let deliveryCount: Int
     /// What became of each token.
     var ledger: TokenLedger
+    /// When its last push was sent.
+    var sentAt = MonotonicTime(nanoseconds: 0)
     /// Requests that wait for Apple's answer.
     var inFlight = 0
     /// Copies that wait for the broker's confirm.
     var publishing = 0
     /// How often a push of it was resent at once because it was certainly not processed.
     var resends = 0
+    /// Whether its delivery is void: the broker hands the message out again.
+    var isLost = false
     /// Whether its done tokens are already listed for writing to Redis.
     var isListedAsDirty = false
+
+    init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
+        self.init(cargo: job, delivery, on: line, start: start, now: now)
+    }
+
+    init(refused delivery: Delivery, on line: Line, now: UnixTime) {
+        self.init(cargo: nil, delivery, on: line, start: now, now: now)
+    }
+
+    private init(cargo: Job?, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
+        self.cargo = cargo
+        self.delivery = delivery.id
+        self.line = line
+        self.messageID = MessageID.of(delivery)
+        self.routingKey = delivery.routingKey
+        self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
+        self.start = start
+        self.attempts = delivery.headers.attempt
+        self.redelivered = delivery.redelivered
+        self.deliveryCount = delivery.headers.deliveryCount
+        self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1)
+    }
+
+    /// - Precondition: it was not refused.
+    var job: Job {
+        guard let cargo = self.cargo else { preconditionFailure("a refused message has no job") }
+        return cargo
+    }
+
+    /// Names in Redis which tokens of this very message are done. Copies keep the message id but hold other tokens
+    /// under other numbers; copies of one attempt have no token in common, so the first one tells them apart.
+    var doneKey: [UInt8] {
+        var key = self.messageID
+        key.append(contentsOf: ":\(self.attempts):".utf8)
+        self.job.appendToken(0, to: &key)
+        return key
+    }
 }

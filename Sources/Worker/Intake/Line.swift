@@ -14,33 +14,49 @@ final class Line {
     let queue: String
     /// Where its counters are kept; see the counter batch.
     let counters: CounterSlot
+    let admission: Admission
+    private let appID: AppID?
     /// The derived topic of each push type, as header bytes.
     private let topics: [PushType: [UInt8]]
-    var consumer: Consumer!
+    private(set) var consumer: Consumer!
+    private unowned let worker: WorkerLoop
     private var prefetch: PrefetchPlan
     private var pause = CredentialPause()
     /// Messages received and not yet settled.
     var inFlight = 0
 
-    init(_ kind: Kind, queue: String, counters: CounterSlot, settings: WorkerSettings) {
+    init(_ kind: Kind, queue: String, counters: CounterSlot, settings: WorkerSettings, worker: WorkerLoop) {
         self.kind = kind
+        self.worker = worker
         self.queue = queue
         self.counters = counters
         self.prefetch = PrefetchPlan(perConnection: settings.prefetchPerConnection)
         if case .lane(let app, _, _) = kind {
+            self.appID = AppID(app.id)
+            self.admission = Admission(ageLimit: app.retry.ageLimit)
             self.topics = Dictionary(
                 uniqueKeysWithValues: PushType.allCases.map { type in
                     (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
                 }
             )
         } else {
+            self.appID = nil
+            self.admission = Admission(ageLimit: .zero)
             self.topics = [:]
         }
+    }
+
+    /// Begins to consume as soon as there is something to send with.
+    func attach(to client: BrokerClient) {
+        self.consumer = client.consume(queue: self.queue, prefetch: 0, consumerTag: "worker", delegate: self)
     }
 
     var app: AppSettings? { if case .lane(let app, _, _) = self.kind { app } else { nil } }
     var lane: Lane? { if case .lane(_, let lane, _) = self.kind { lane } else { nil } }
     var sender: Sender? { if case .lane(_, _, let sender) = self.kind { sender } else { nil } }
+
+    /// Whether the job is for this line's app.
+    func isAddressee(of job: Job) -> Bool { self.appID.map { job.isAddressed(to: $0) } ?? false }
 
     func topic(_ type: PushType) -> [UInt8] { self.topics[type] ?? [] }
 
@@ -79,4 +95,18 @@ final class Line {
     func probeIsDue(at now: MonotonicTime) -> Bool { self.pause.isDue(at: now) }
 
     var isPaused: Bool { if case .paused = self.pause.state { true } else { false } }
+}
+
+extension Line: ConsumerDelegate {
+    func consumer(_: Consumer, didReceive delivery: consuming Delivery) {
+        self.worker.received(delivery, on: self)
+    }
+
+    func consumer(_: Consumer, didLose openDeliveries: Int, _ reason: BrokerError) {
+        if openDeliveries > 0 { self.worker.deliveriesLost(on: self, count: openDeliveries, reason) }
+    }
+
+    func consumer(_: Consumer, didChange state: Consumer.State) {
+        self.worker.consumerChanged(self, to: state)
+    }
 }

@@ -48,7 +48,7 @@ final class Sender {
         settings.http2.requestTimeout = fleet.worker.requestTimeout
         self.pool = ConnectionPool(settings, on: loop, delegate: self)
         self.keeper = LeaseKeeper(
-            budget: Budget(pool: credential.name, limit: credential.maxConnections),
+            budget: Budget(pool: credential.budgetPool, connections: credential.maxConnections),
             settings: lease,
             id: id,
             client: redis,
@@ -161,7 +161,7 @@ final class Sender {
 }
 
 extension Sender: ConnectionPoolDelegate {
-    func pool(_: ConnectionPool, didReceive reply: Reply, classification: Classification, context: UInt64) {
+    func pool(_: ConnectionPool, didReceive reply: Push.Reply, classification: Classification, context: UInt64) {
         if classification.refreshProviderToken { self.tokenWasRefused() }
         self.worker.received(reply, classification, context: context)
     }

@@ -1,5 +1,3 @@
-package import Push
-
 /// One of Apple's keys, the environment it is used in, and how many connections the whole fleet may hold with it.
 package struct CredentialSettings: Sendable, Equatable {
     /// The operator's name for it; names its budget and its provider token in Redis.
@@ -18,6 +16,9 @@ package struct CredentialSettings: Sendable, Equatable {
     package var port: UInt16?
     /// PEM file of the certificate authorities to trust; nil for the system's.
     package var caFile: String?
+
+    /// The name of its budget in Redis: connections are counted per environment and key, whatever the operator calls it.
+    package var budgetPool: String { "\(self.environment.rawValue).\(self.teamID).\(self.keyID)" }
 
     package init(
         name: String,

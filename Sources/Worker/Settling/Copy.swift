@@ -3,10 +3,7 @@ internal import Push
 
 /// A message that goes on somewhere else instead of, or because of, the one that was delivered.
 struct Copy {
-    let exchange: String
-    let routingKey: String
-    let properties: MessageProperties
-    let body: [UInt8]
+    let message: Message
     /// Which tokens of the flight are done once the broker has confirmed it.
     let tokens: [Int]
 }
@@ -42,9 +39,8 @@ struct CopyWriter {
         var properties = MessageProperties()
         properties.messageID = flight.messageID
         properties.timestamp = flight.published
-        properties.contentType = "application/json"
-        properties.headers.append(Header.attempts, .integer(Int64(attempts)))
-        properties.headers.append(Header.firstSeen, .integer(flight.start.milliseconds))
+        properties.headers.append(Header(HeaderName.attempt, .integer(Int64(attempts))))
+        properties.headers.append(Header(HeaderName.firstSeen, .integer(flight.start.milliseconds)))
         return properties
     }
 
@@ -53,12 +49,10 @@ struct CopyWriter {
         var properties = self.properties(flight, attempts: flight.attempts + (group.counted ? 1 : 0))
         properties.expiration = wait.expiration
         return Copy(
-            exchange: group.level.queueName,
-            routingKey: flight.routingKey,
-            properties: properties,
-            body: self.body(flight, group.tokens),
-            tokens: group.tokens
-        )
+            message: Message(
+                exchange: group.level.queueName, routingKey: flight.routingKey, properties: properties,
+                body: self.body(flight, group.tokens)),
+            tokens: group.tokens)
     }
 
     /// A message whose time has not come waits in the broker and costs no attempt.
@@ -66,22 +60,19 @@ struct CopyWriter {
         var properties = self.properties(flight, attempts: flight.attempts)
         properties.expiration = wait.expiration
         return Copy(
-            exchange: wait.level.queueName,
-            routingKey: flight.routingKey,
-            properties: properties,
-            body: flight.job.body,
+            message: Message(
+                exchange: wait.level.queueName, routingKey: flight.routingKey, properties: properties,
+                body: flight.job.body),
             tokens: Array(0..<flight.job.tokenCount)
         )
     }
 
     private func giveBack(_ flight: Flight, tokens: [Int]) -> Copy {
         Copy(
-            exchange: Exchange.work,
-            routingKey: flight.routingKey,
-            properties: self.properties(flight, attempts: flight.attempts),
-            body: self.body(flight, tokens),
-            tokens: tokens
-        )
+            message: Message(
+                exchange: FleetTopology.exchange, routingKey: flight.routingKey,
+                properties: self.properties(flight, attempts: flight.attempts), body: self.body(flight, tokens)),
+            tokens: tokens)
     }
 
     private func deadLetter(
@@ -93,12 +84,10 @@ struct CopyWriter {
         var properties = self.properties(flight, attempts: flight.attempts + (certificate.apns == nil ? 0 : 1))
         self.append(certificate, to: &properties, now: now)
         return Copy(
-            exchange: Exchange.dead,
-            routingKey: flight.routingKey,
-            properties: properties,
-            body: self.body(flight, tokens),
-            tokens: tokens
-        )
+            message: Message(
+                exchange: FleetTopology.dead, routingKey: flight.routingKey, properties: properties,
+                body: self.body(flight, tokens)),
+            tokens: tokens)
     }
 
     /// A delivery that never became a job: its body goes on byte for byte.
@@ -106,19 +95,16 @@ struct CopyWriter {
         var properties = MessageProperties()
         properties.messageID = delivery.messageID
         properties.timestamp = delivery.timestamp
-        properties.contentType = "application/json"
         self.append(
             DeathCertificate(reason: refusal.reason, field: refusal.field, detail: refusal.detail),
             to: &properties,
             now: now
         )
         return Copy(
-            exchange: Exchange.dead,
-            routingKey: delivery.routingKey,
-            properties: properties,
-            body: delivery.body,
-            tokens: []
-        )
+            message: Message(
+                exchange: FleetTopology.dead, routingKey: delivery.routingKey, properties: properties,
+                body: delivery.body),
+            tokens: [])
     }
 
     private struct DeathCertificate {
@@ -129,15 +115,15 @@ struct CopyWriter {
     }
 
     private func append(_ certificate: DeathCertificate, to properties: inout MessageProperties, now: UnixTime) {
-        properties.headers.append(Header.reason, .text(certificate.reason.rawValue))
-        if let apns = certificate.apns { properties.headers.append(Header.apnsReason, .text(apns.text)) }
+        properties.headers.append(Header(HeaderName.reason, .string(certificate.reason.rawValue)))
+        if let apns = certificate.apns { properties.headers.append(Header(HeaderName.apnsReason, .string(apns.text))) }
         if let field = certificate.field ?? certificate.reason.field {
-            properties.headers.append(Header.field, .text(field))
+            properties.headers.append(Header(HeaderName.field, .string(field)))
         }
-        properties.headers.append(Header.detail, .text(certificate.detail ?? certificate.reason.meaning))
-        properties.headers.append(Header.diedAt, .integer(now.milliseconds))
-        properties.headers.append(Header.worker, .text(self.workerName))
-        properties.headers.append(Header.version, .text(self.version))
+        properties.headers.append(Header(HeaderName.detail, .string(certificate.detail ?? certificate.reason.meaning)))
+        properties.headers.append(Header(HeaderName.diedAt, .integer(now.milliseconds)))
+        properties.headers.append(Header(HeaderName.worker, .string(self.workerName)))
+        properties.headers.append(Header(HeaderName.version, .string(self.version)))
     }
 
     /// For whoever keeps the tokens; the schema is shipped in `deploy/contract/feedback.schema.json`.
@@ -151,35 +137,25 @@ struct CopyWriter {
         text += #","message_id":\#(JSONText.quoted(flight.messageID))}"#
         var properties = MessageProperties()
         properties.messageID = flight.messageID
-        properties.contentType = "application/json"
         return Copy(
-            exchange: Exchange.feedback,
-            routingKey: "\(app.id).gone",
-            properties: properties,
-            body: Array(text.utf8),
-            tokens: [gone.token]
-        )
+            message: Message(
+                exchange: FleetTopology.feedback, routingKey: "\(app.id).gone", properties: properties,
+                body: Array(text.utf8)),
+            tokens: [gone.token])
     }
 }
 
 /// The headers of PushFleet's own that travel with copies; documented in the README.
-enum Header {
-    static let attempts = "x-pushfleet-attempts"
-    static let firstSeen = "x-pushfleet-first-seen"
-    static let reason = "x-pushfleet-reason"
+enum HeaderName {
+    static let attempt = DeliveryHeaders.attemptName
+    static let firstSeen = DeliveryHeaders.firstSeenName
+    static let reason = DeliveryHeaders.reasonName
     static let apnsReason = "x-pushfleet-apns-reason"
     static let field = "x-pushfleet-field"
     static let detail = "x-pushfleet-detail"
     static let diedAt = "x-pushfleet-died-at"
     static let worker = "x-pushfleet-worker"
     static let version = "x-pushfleet-version"
-}
-
-/// Where copies go; declared by `pushfleet topology`.
-enum Exchange {
-    static let work = "pushfleet"
-    static let dead = "pushfleet.dead"
-    static let feedback = "pushfleet.feedback"
 }
 
 /// RFC 8259 §7, for the one text in our own JSON that others chose.

@@ -13,7 +13,7 @@ final class Settler {
     }
 
     private let loop: EventLoop
-    private let publisher: Publisher
+    private var publisher: Publisher!
     private unowned let worker: WorkerLoop
     private var pending: [UInt64: Pending] = [:]
     private var nextToken: UInt64 = 0
@@ -21,10 +21,10 @@ final class Settler {
     private var waiting: [Pending] = []
     private var retry: Deadline?
 
-    init(publisher: Publisher, loop: EventLoop, worker: WorkerLoop) {
-        self.publisher = publisher
+    init(client: BrokerClient, loop: EventLoop, worker: WorkerLoop) {
         self.loop = loop
         self.worker = worker
+        self.publisher = client.makePublisher(delegate: self)
     }
 
     /// Copies without a confirm.
@@ -36,15 +36,7 @@ final class Settler {
 
     private func tryToPublish(_ item: Pending) {
         let token = self.nextToken
-        guard
-            self.publisher.publish(
-                exchange: item.copy.exchange,
-                routingKey: item.copy.routingKey,
-                properties: item.copy.properties,
-                body: item.copy.body,
-                token: token
-            )
-        else { return self.putOff(item) }
+        guard self.publisher.publish(item.copy.message, token: token) else { return self.putOff(item) }
         self.nextToken += 1
         self.pending[token] = item
     }
@@ -55,21 +47,28 @@ final class Settler {
         self.retry = self.loop.after(.seconds(1)) { [weak self] in
             guard let self else { return }
             self.retry = nil
-            let items = self.waiting
-            self.waiting = []
-            for item in items where self.worker.isInFlight(item.flight) { self.tryToPublish(item) }
+            self.tryWaiting()
         }
     }
 
-    /// The broker's word on a copy.
-    func published(_ token: UInt64, _ outcome: PublishOutcome) {
-        guard let item = self.pending.removeValue(forKey: token), self.worker.isInFlight(item.flight) else { return }
-        switch outcome {
-        case .confirmed:
-            self.worker.confirmed(item.copy, of: item.flight)
-        case .nacked, .returned, .unknown:
-            self.worker.publishFailed(item.copy, outcome)
-            self.putOff(item)
+    private func tryWaiting() {
+        let items = self.waiting
+        self.waiting = []
+        for item in items where self.worker.isInFlight(item.flight) { self.tryToPublish(item) }
+    }
+}
+
+extension Settler: PublisherDelegate {
+    func publisher(_: Publisher, didFinish result: PublishResult) {
+        guard let item = self.pending.removeValue(forKey: result.token), self.worker.isInFlight(item.flight) else {
+            return
         }
+        if result.outcome == .confirmed { return self.worker.confirmed(item.copy, of: item.flight) }
+        self.worker.publishFailed(item.copy, of: item.flight, result.outcome)
+        self.putOff(item)
+    }
+
+    func publisherCanAccept(_: Publisher) {
+        self.tryWaiting()
     }
 }

@@ -15,12 +15,15 @@ struct Teller: Sendable {
     }
 
     private let logger: Logger
+    private let onReady: @Sendable () -> Void
 
-    init(_ logger: Logger) {
+    init(_ logger: Logger, onReady: @escaping @Sendable () -> Void) {
         self.logger = logger
+        self.onReady = onReady
     }
 
     func ready() {
+        self.onReady()
         self.logger.info("Ready: a connection lease is held")
     }
 
@@ -39,12 +42,18 @@ struct Teller: Sendable {
         )
     }
 
-    func brokerBlocked(_ isBlocked: Bool, _ reason: String) {
-        if isBlocked {
+    func brokerBlocked(_ reason: String?) {
+        if let reason {
             self.logger.warning("RabbitMQ blocks publishing", metadata: [Key.detail: "\(reason)"])
         } else {
-            self.logger.info("RabbitMQ takes messages again")
+            self.logger.notice("RabbitMQ takes messages again")
         }
+    }
+
+    func deliveriesLost(_ queue: String, count: Int, detail: String) {
+        self.logger.warning(
+            "Deliveries are void: RabbitMQ hands them out again",
+            metadata: [Key.queue: "\(queue)", Key.count: "\(count)", Key.detail: "\(detail)"])
     }
 
     func redisProblem(_ problem: String) {
@@ -58,7 +67,7 @@ struct Teller: Sendable {
         )
     }
 
-    func alert(_ reply: Reply, app: String) {
+    func alert(_ reply: Push.Reply, app: String) {
         self.logger.error(
             "Apple refused a request that was correct for all we know; see pushfleet explain",
             metadata: [
