@@ -160,7 +160,7 @@ package final class Transport {
         self.delegate?.transportDidOpen(self)
         // The peer may have spoken right behind its handshake; those bytes sit in OpenSSL, not in the socket.
         if self.state == .open, self.session != nil { self.receive() }
-        if !self.outbox.isEmpty { self.setNeedsFlush() }
+        if !self.outbox.isEmpty || self.closesWhenSent { self.setNeedsFlush() }
     }
 
     private func connectTimedOut() {
