@@ -24,6 +24,13 @@ struct StreamPool<Record: StreamRecord>: ~Copyable {
         self.free.append(record)
     }
 
+    /// All records, taken or free.
+    func visit(_ body: (UnsafeMutablePointer<Record>) -> Void) {
+        for block in self.blocks {
+            for index in 0..<Self.blockSize { body(block + index) }
+        }
+    }
+
     deinit {
         for block in self.blocks {
             for index in 0..<Self.blockSize { block[index].freeMemory() }
