@@ -24,8 +24,6 @@ import Testing
             #expect(popped == due.map(\.number))
             #expect(queue.next?.nanoseconds == model.map(\.time).min())
         }
-        var rest: [Int] = []
-        queue.forEach { rest.append($0) }
-        #expect(rest.sorted() == model.map(\.number).sorted())
+        #expect(queue.elements.sorted() == model.map(\.number).sorted())
     }
 }

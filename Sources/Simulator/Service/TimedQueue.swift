@@ -60,11 +60,8 @@ struct TimedQueue<Element> {
         return first.element
     }
 
-    /// Calls `body` for all, in no order.
-    func forEach(_ body: (Element) -> Void) {
-        for item in self.row[self.head...] { body(item.element) }
-        for item in self.heap { body(item.element) }
-    }
+    /// All that waits, in no order.
+    var elements: [Element] { self.row[self.head...].map(\.element) + self.heap.map(\.element) }
 
     private mutating func push(_ item: Item) {
         self.heap.append(item)
