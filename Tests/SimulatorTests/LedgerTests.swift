@@ -234,7 +234,7 @@ import Testing
             if isBound, let registered = try? RegisteredKey(key) {
                 connection.binding.bind(to: registered, topics: TopicRules(bundleIDs: nil))
             }
-            connection.pings = 2
+            connection.traffic = ConnectionTraffic(pings: 2, refusedStreams: 1)
             return connection.record(closedAt: 1, ending: "test")
         }
         for minute in [0, 0, 1] { log.didOpen(at: UnixTime(seconds: Int64(minute) * 60 + 5)) }
@@ -247,7 +247,7 @@ import Testing
         #expect(log.peak == 3)
         #expect(log.open == 2)
         #expect(log.opened == 4)
-        #expect(log.pings == 4)
+        #expect(log.traffic == ConnectionTraffic(pings: 4, refusedStreams: 2))
         #expect(log.byKey[key.id] == ConnectionCount(opened: 3, open: 2, peak: 2))
         #expect(log.byTeam[key.team] == ConnectionCount(opened: 3, open: 2, peak: 2))
         #expect(log.minutes == [MinuteCount(minute: 0, count: 2), MinuteCount(minute: 60, count: 2)])

@@ -37,18 +37,15 @@ struct PushDraft {
     }
 
     var request: PushRequest {
-        var bytes: [UInt8] = []
-        func add(_ text: String) -> Range<Int> {
-            let start = bytes.count
-            bytes += Array(text.utf8)
-            return start..<bytes.count
+        var head = Array(self.method.utf8).withUnsafeBytes { method in
+            Array(self.path.utf8).withUnsafeBytes { RequestHead(method: method, path: $0) }
         }
-        let method = add(self.method)
-        let path = add(self.path)
-        let fields = self.headers.map { (add($0.name), add($0.value)) }
-        var head = RequestHead(bytes: bytes, method: method, path: path)
-        for (name, value) in fields { head.add(name: name, value: value) }
-        return PushRequest(head: head, body: self.body)
+        for (name, value) in self.headers {
+            Array(name.utf8).withUnsafeBytes { name in
+                Array(value.utf8).withUnsafeBytes { head.add(name: name, value: $0) }
+            }
+        }
+        return PushRequest(head: head, body: self.body, bodySize: self.body.count)
     }
 }
 

@@ -192,8 +192,8 @@ import Testing
         self.service.close(self.place, ending: "test", at: TestKey.now)
         let third = self.service.open(at: TestKey.now)
         #expect(third == self.place)
-        self.service.pinged(third)
-        self.service.pinged(second)
+        self.service.note(ConnectionTraffic(pings: 1), on: third)
+        self.service.note(ConnectionTraffic(pings: 1, resets: 3), on: second)
         let records = self.service.connectionRecords(limit: 10)
         #expect(records.map(\.number) == [1, 2, 3])
         #expect(records.map(\.ending) == ["test", nil, nil])
@@ -202,7 +202,7 @@ import Testing
         #expect(
             self.service.summary.connectionsByKey[TestKey.shared.id] == ConnectionCount(opened: 1, open: 0, peak: 1)
         )
-        #expect(self.service.summary.pings == 2)
+        #expect(self.service.summary.traffic == ConnectionTraffic(pings: 2, resets: 3))
     }
 
     @Test func `New stream limits reach open connections`() {

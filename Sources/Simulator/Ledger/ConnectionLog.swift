@@ -7,8 +7,8 @@ struct ConnectionLog: Sendable {
     private(set) var peak = 0
     private(set) var byKey: [String: ConnectionCount] = [:]
     private(set) var byTeam: [String: ConnectionCount] = [:]
-    /// PING frames on connections that are closed.
-    private(set) var pings = 0
+    /// On connections that are closed.
+    private(set) var traffic = ConnectionTraffic()
     /// Those that are closed, the oldest first.
     private(set) var closed: [ConnectionRecord] = []
     private var opensByMinute: [Int64: Int] = [:]
@@ -33,7 +33,7 @@ struct ConnectionLog: Sendable {
 
     mutating func didClose(_ record: ConnectionRecord) {
         self.open -= 1
-        self.pings += record.pings
+        self.traffic = self.traffic + record.traffic
         if let keyID = record.keyID { self.byKey[keyID]?.open -= 1 }
         if let team = record.team { self.byTeam[team]?.open -= 1 }
         if self.closed.count >= 2 * Self.capacity { self.closed.removeFirst(Self.capacity) }

@@ -97,7 +97,7 @@ struct Ledger: Sendable {
             connection: UInt32(clamping: arrival.connection),
             stream: arrival.stream,
             offset: 0,
-            bodyBytes: UInt32(clamping: request.body.count),
+            bodyBytes: UInt32(clamping: request.bodySize),
             tokenBytes: 0,
             topicBytes: 0,
             status: arrival.status,

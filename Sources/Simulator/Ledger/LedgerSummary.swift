@@ -27,7 +27,7 @@ package struct LedgerSummary: Codable, Equatable, Sendable {
     package var connectionsByKey: [String: ConnectionCount]
     package var connectionsByTeam: [String: ConnectionCount]
     package var connectionsPerMinute: [MinuteCount]
-    package var pings: Int
+    package var traffic: ConnectionTraffic
     package var providerTokens: [ProviderTokenUse]
     /// Roughly the bytes that the ledger occupies.
     package var ledgerBytes: Int

@@ -20,6 +20,8 @@ struct PushRequest: Sendable {
 
     let head: RequestHead
     let body: [UInt8]
+    /// Bytes of the body that was sent, of which the end may have been thrown away.
+    let bodySize: Int
     let target: Target
     /// The device token's bytes; empty when the path has none or it is no even number of hexadecimal digits.
     let token: [UInt8]
@@ -28,9 +30,10 @@ struct PushRequest: Sendable {
     let priority: Header<UInt8>
     let pushType: Header<PushType>
 
-    init(head: RequestHead, body: [UInt8]) {
+    init(head: RequestHead, body: [UInt8], bodySize: Int) {
         self.head = head
         self.body = body
+        self.bodySize = bodySize
         self.target = Self.target(of: head)
         if case .device(let range) = self.target {
             self.token = Hex.decode(head[range]) ?? []

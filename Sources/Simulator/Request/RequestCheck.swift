@@ -82,10 +82,10 @@ struct RequestCheck: Sendable {
     }
 
     private func bodyRefusal(of request: PushRequest, type: PushType?) -> Reason? {
-        if request.body.isEmpty { return .payloadEmpty }
+        if request.bodySize == 0 { return .payloadEmpty }
         let suffix = PushType.voip.topicSuffix.utf8
         let isVoIP = type == nil && request.topic.suffix(suffix.count).elementsEqual(suffix)
-        if request.body.count > (isVoIP ? .voip : type ?? .alert).bodyLimit { return .payloadTooLarge }
+        if request.bodySize > (isVoIP ? .voip : type ?? .alert).bodyLimit { return .payloadTooLarge }
         guard self.malformedBody == .refuse else { return nil }
         let object = try? JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
         return object == nil ? .badRequestPayload : nil

@@ -1,7 +1,6 @@
-/// The parts of a request's header list that the checks look at, as ranges of one buffer.
+/// The parts of a request's header list that the checks look at, in one buffer.
 struct RequestHead: Sendable {
-    /// The header that each place of `known` stands for, in the order of the checks.
-    enum Field: Int, CaseIterable {
+    private enum Field {
         case authorization, messageID, expiration, priority, collapseID, topic, pushType
 
         var name: StaticString {
@@ -17,7 +16,7 @@ struct RequestHead: Sendable {
         }
     }
 
-    let bytes: [UInt8]
+    private var bytes: [UInt8] = []
     let method: Range<Int>
     let path: Range<Int>
     private(set) var authorization: Range<Int>?
@@ -30,23 +29,27 @@ struct RequestHead: Sendable {
     /// Whether one of the headers above came twice; the first one is kept.
     private(set) var hasDuplicates = false
 
-    init(bytes: [UInt8], method: Range<Int>, path: Range<Int>) {
-        self.bytes = bytes
-        self.method = method
-        self.path = path
+    init(method: UnsafeRawBufferPointer, path: UnsafeRawBufferPointer) {
+        self.bytes.reserveCapacity(640)
+        self.bytes.append(contentsOf: method)
+        self.bytes.append(contentsOf: path)
+        self.method = 0..<method.count
+        self.path = method.count..<self.bytes.count
     }
 
     /// Takes in one header; those it does not know are ignored, as APNs does.
-    mutating func add(name: Range<Int>, value: Range<Int>) {
-        guard let field = self.field(named: name) else { return }
+    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        guard let field = Self.field(named: name) else { return }
+        let range = self.bytes.count..<self.bytes.count + value.count
+        self.bytes.append(contentsOf: value)
         switch field {
-        case .authorization: Self.set(&self.authorization, value, &self.hasDuplicates)
-        case .messageID: Self.set(&self.messageID, value, &self.hasDuplicates)
-        case .expiration: Self.set(&self.expiration, value, &self.hasDuplicates)
-        case .priority: Self.set(&self.priority, value, &self.hasDuplicates)
-        case .collapseID: Self.set(&self.collapseID, value, &self.hasDuplicates)
-        case .topic: Self.set(&self.topic, value, &self.hasDuplicates)
-        case .pushType: Self.set(&self.pushType, value, &self.hasDuplicates)
+        case .authorization: Self.set(&self.authorization, range, &self.hasDuplicates)
+        case .messageID: Self.set(&self.messageID, range, &self.hasDuplicates)
+        case .expiration: Self.set(&self.expiration, range, &self.hasDuplicates)
+        case .priority: Self.set(&self.priority, range, &self.hasDuplicates)
+        case .collapseID: Self.set(&self.collapseID, range, &self.hasDuplicates)
+        case .topic: Self.set(&self.topic, range, &self.hasDuplicates)
+        case .pushType: Self.set(&self.pushType, range, &self.hasDuplicates)
         }
     }
 
@@ -61,7 +64,7 @@ struct RequestHead: Sendable {
     }
 
     /// The lengths tell nearly all names apart, so few are compared in full.
-    private func field(named name: Range<Int>) -> Field? {
+    private static func field(named name: UnsafeRawBufferPointer) -> Field? {
         switch name.count {
         case 7: self.match(name, .messageID)
         case 10: self.match(name, .topic)
@@ -73,8 +76,9 @@ struct RequestHead: Sendable {
         }
     }
 
-    private func match(_ name: Range<Int>, _ field: Field) -> Field? {
-        let expected = UnsafeBufferPointer(start: field.name.utf8Start, count: field.name.utf8CodeUnitCount)
-        return self.bytes[name].elementsEqual(expected) ? field : nil
+    private static func match(_ name: UnsafeRawBufferPointer, _ field: Field) -> Field? {
+        let expected = field.name.utf8Start
+        for index in 0..<name.count where name[index] != expected[index] { return nil }
+        return field
     }
 }

@@ -11,7 +11,7 @@ struct Connection: Sendable {
     /// Requests that have arrived and are neither answered nor given up.
     var open = 0
     var peakOpen = 0
-    var pings = 0
+    var traffic = ConnectionTraffic()
 
     init(number: Int, openedAt: Int64, streamLimit: StreamLimit) {
         self.number = number
@@ -31,7 +31,7 @@ struct Connection: Sendable {
             accepted: self.accepted,
             peakOpenRequests: self.peakOpen,
             streamLimit: Int(self.streamLimit.current),
-            pings: self.pings
+            traffic: self.traffic
         )
     }
 }
@@ -54,6 +54,29 @@ package struct ConnectionRecord: Codable, Equatable, Sendable {
     package var peakOpenRequests: Int
     /// The limit announced last.
     package var streamLimit: Int
+    package var traffic: ConnectionTraffic
+}
+
+/// Frames that a connection has seen beside the requests.
+package struct ConnectionTraffic: Codable, Equatable, Sendable {
     /// PING frames received.
-    package var pings: Int
+    package var pings = 0
+    /// Streams refused because there were too many, or because of a GOAWAY.
+    package var refusedStreams = 0
+    /// RST_STREAM frames received.
+    package var resets = 0
+
+    package init(pings: Int = 0, refusedStreams: Int = 0, resets: Int = 0) {
+        self.pings = pings
+        self.refusedStreams = refusedStreams
+        self.resets = resets
+    }
+
+    static func + (left: Self, right: Self) -> Self {
+        ConnectionTraffic(
+            pings: left.pings + right.pings,
+            refusedStreams: left.refusedStreams + right.refusedStreams,
+            resets: left.resets + right.resets
+        )
+    }
 }

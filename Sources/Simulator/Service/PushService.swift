@@ -76,8 +76,9 @@ struct PushService: Sendable {
         self.freePlaces.append(place)
     }
 
-    mutating func pinged(_ place: Int) {
-        self.connections[place]?.pings += 1
+    /// What the connection has seen by now.
+    mutating func note(_ traffic: ConnectionTraffic, on place: Int) {
+        self.connections[place]?.traffic = traffic
     }
 
     func connection(_ place: Int) -> Connection? { self.connections[place] }
@@ -287,7 +288,7 @@ struct PushService: Sendable {
             connectionsByKey: self.log.byKey,
             connectionsByTeam: self.log.byTeam,
             connectionsPerMinute: self.log.minutes,
-            pings: self.log.pings + self.connections.reduce(0) { $0 + ($1?.pings ?? 0) },
+            traffic: self.connections.reduce(self.log.traffic) { $0 + ($1?.traffic ?? ConnectionTraffic()) },
             providerTokens: self.check.providerTokens.uses,
             ledgerBytes: self.ledger.footprint
         )
