@@ -17,8 +17,11 @@ final class Server {
     /// Where it listens.
     let port: UInt16
     var service: PushService
-    private let settings: Simulator.Settings
+    let headers = AnswerHeaders()
+    private let overflow: HTTP2Server.Overflow
     private var listener: Listener?
+    /// Connections whose TLS handshake is not done.
+    private var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
     private var sessions: [Session?] = []
     private var queue = TimedQueue<Pending>()
@@ -27,7 +30,7 @@ final class Server {
     /// - Throws: `ListenError`, `TLSContextError` or `ProviderKeyError`.
     init(settings: Simulator.Settings, loop: EventLoop) throws {
         self.loop = loop
-        self.settings = settings
+        self.overflow = settings.endsConnectionOnOverflow ? .goAway : .refuse
         var service = PushService(settings: settings.service)
         for key in settings.keys { try service.addKey(key) }
         self.service = service
@@ -48,7 +51,7 @@ final class Server {
         weak var server: Server?
     }
 
-    /// What lies between now and a request's answer is counted from here.
+    /// The time of this turn.
     var moment: PushService.Moment {
         PushService.Moment(wall: self.loop.wallTime, monotonic: self.loop.now)
     }
@@ -56,12 +59,17 @@ final class Server {
     // MARK: Connections
 
     private func accept(_ make: (any TransportDelegate) -> Transport) {
+        var settings = HTTP2Server.Settings()
+        settings.maxConcurrentStreams = Int(self.service.streams.initial)
+        settings.overflow = self.overflow
         let session = Session(server: self)
-        session.begin(make, initialStreams: self.service.streams.initial, settings: self.settings)
+        self.arriving[ObjectIdentifier(session)] = session
+        session.begin(make, settings: settings)
     }
 
     /// A connection is ready for requests.
     func didOpen(_ session: Session) -> Int {
+        self.arriving[ObjectIdentifier(session)] = nil
         let place = self.service.open(at: self.loop.wallTime)
         if place == self.sessions.count {
             self.sessions.append(session)
@@ -71,9 +79,15 @@ final class Server {
         return place
     }
 
+    /// A connection was over before it was ready.
+    func neverOpened(_ session: Session) {
+        self.arriving[ObjectIdentifier(session)] = nil
+    }
+
     /// A connection that was open is over.
-    func didClose(_ place: Int, ending: String) {
+    func didClose(_ place: Int, traffic: ConnectionTraffic, ending: String) {
         self.sessions[place] = nil
+        self.service.note(traffic, on: place)
         self.service.close(place, ending: ending, at: self.loop.wallTime)
     }
 
@@ -82,6 +96,7 @@ final class Server {
     /// Takes in one request.
     func receive(_ request: PushRequest, stream: Int32, on session: Session, place: Int) {
         let reaction = self.service.receive(request, stream: stream, on: place, at: self.moment)
+        session.isUnderWay(stream, entry: reaction.entry)
         if let limit = reaction.streamLimit { session.announce(limit) }
         let pending = Pending(session: session, stream: stream, entry: reaction.entry, deed: reaction.deed)
         guard reaction.delay > .zero else { return self.perform(pending) }
@@ -90,10 +105,15 @@ final class Server {
         self.setAlarm()
     }
 
+    /// A request's stream has ended, with or without its answer.
+    func didEnd(_ entry: UInt64, on place: Int, isAnswered: Bool) {
+        self.service.ended(entry, on: place, isAnswered: isAnswered)
+    }
+
     private func setAlarm() {
         guard let next = self.queue.next else { return }
-        if let alarm = self.alarm {
-            if alarm.isPending, alarm.time <= next { return }
+        if let alarm = self.alarm, alarm.isPending {
+            if alarm.time <= next { return }
             alarm.cancel()
         }
         self.alarm = self.loop.at(next) { [weak self] in self?.performDue() }
@@ -101,6 +121,8 @@ final class Server {
 
     private func performDue() {
         while let pending = self.queue.popDue(at: self.loop.now) {
+            // Beyond the last stream of a GOAWAY it is owed no more.
+            guard pending.stream <= pending.session.lastStream else { continue }
             pending.session.isOwed(-1)
             self.perform(pending)
         }
@@ -109,47 +131,55 @@ final class Server {
 
     private func perform(_ pending: Pending) {
         let session = pending.session
-        // The connection may be over by now, or a GOAWAY may have said that the request never was processed.
-        guard let place = session.place, pending.stream <= session.lastStream else { return }
+        guard session.place != nil else { return }
         switch pending.deed {
         case .answer(let answer):
-            self.answer(pending, with: answer, place: place)
+            session.answer(pending.stream, with: answer)
         case .goAway(let lastStream, let code, let debugData, let answer):
+            if answer == nil { session.abandon(pending.stream) }
             self.goAway(session, lastStream: lastStream, code: code, debugData: debugData)
-            if let answer { self.answer(pending, with: answer, place: place) }
+            if let answer { session.answer(pending.stream, with: answer) }
         case .reset(let code):
-            self.service.gaveUp(on: place)
             session.reset(pending.stream, code: code)
         case .drop:
             session.end(withReset: true, ending: "dropped by a rule")
         case .close:
             session.end(withReset: false, ending: "closed by a rule")
         case .stall:
-            break
+            session.abandon(pending.stream)
         }
         session.closeIfDone()
     }
 
-    private func answer(_ pending: Pending, with answer: Answer, place: Int) {
-        if pending.session.answer(pending.stream, with: answer) {
-            self.service.answered(pending.entry, on: place)
-        } else {
-            self.service.gaveUp(on: place)
-        }
-    }
-
     /// What waits for its time beyond the last stream is taken back: its sender will take it elsewhere.
     private func goAway(_ session: Session, lastStream: Int32, code: UInt32, debugData: [UInt8]) {
-        guard let place = session.place else { return }
         for pending in self.queue.elements
         where pending.session === session && pending.stream > lastStream && pending.stream <= session.lastStream {
             self.service.withdraw(pending.entry)
-            self.service.gaveUp(on: place)
+            session.abandon(pending.stream)
+            session.isOwed(-1)
         }
         session.goAway(lastStream: lastStream, code: code, debugData: debugData)
     }
 
     // MARK: Control
+
+    /// What it has seen, in numbers.
+    var summary: LedgerSummary {
+        self.noteTraffic()
+        return self.service.summary
+    }
+
+    func connectionRecords(limit: Int) -> [ConnectionRecord] {
+        self.noteTraffic()
+        return self.service.connectionRecords(limit: limit)
+    }
+
+    private func noteTraffic() {
+        for (place, session) in self.sessions.enumerated() {
+            if let session { self.service.note(session.traffic, on: place) }
+        }
+    }
 
     func addRule(_ rule: FaultRule) -> String? {
         self.service.addRule(rule, at: self.loop.now)
@@ -199,6 +229,7 @@ final class Server {
         self.listener?.close()
         self.listener = nil
         self.alarm?.cancel()
+        for session in self.arriving.values { session.end(withReset: true, ending: "stopped") }
         _ = self.dropAll()
         self.loop.stop()
     }

@@ -42,7 +42,7 @@ package final class Simulator: Sendable {
 
     /// What it has seen, in numbers.
     package func summary() async throws -> LedgerSummary {
-        try await self.desk.ask { $0.service.summary }
+        try await self.desk.ask { $0.summary }
     }
 
     /// The requests that fit, the newest first.
@@ -62,7 +62,7 @@ package final class Simulator: Sendable {
 
     /// The newest connections, in the order in which they opened.
     package func connections(limit: Int = 1000) async throws -> [ConnectionRecord] {
-        try await self.desk.ask { $0.service.connectionRecords(limit: limit) }
+        try await self.desk.ask { $0.connectionRecords(limit: limit) }
     }
 
     // MARK: What it shall do

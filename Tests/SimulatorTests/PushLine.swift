@@ -154,7 +154,8 @@ final class PushLine: Sendable {
                     id: text(response.header(0)),
                     uniqueID: text(response.header(1)),
                     body: text(response.body) ?? ""
-                ))
+                )
+            )
         }
 
         func http2(_ client: HTTP2Client, context: UInt64, didFail failure: StreamFailure) {

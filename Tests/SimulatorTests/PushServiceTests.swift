@@ -51,7 +51,7 @@ import Testing
         #expect(answer.body.isEmpty)
         #expect(answer.uniqueID == nil)
         #expect(self.receive(PushDraft()).streamLimit == nil)
-        self.service.answered(reaction.entry, on: self.place)
+        self.service.ended(reaction.entry, on: self.place, isAnswered: true)
         let summary = self.service.summary
         #expect(summary.requests == 2 && summary.accepted == 2 && summary.answered == 1)
         #expect(self.service.connection(self.place)?.peakOpen == 2)
@@ -84,7 +84,7 @@ import Testing
         let answer = try #require(self.answer(reaction))
         #expect(answer.status == 410)
         #expect(String(decoding: answer.body, as: UTF8.self) == #"{"reason":"Unregistered","timestamp":1699999999123}"#)
-        self.service.answered(reaction.entry, on: self.place)
+        self.service.ended(reaction.entry, on: self.place, isAnswered: true)
         _ = self.receive(PushDraft().to("aa"))
         #expect(self.service.summary.afterGone == 1)
         self.service.setToken([0xaa], topic: nil, to: .active)

@@ -28,13 +28,13 @@ struct ControlRoutes: Sendable {
         }
         router.get("/ledger/summary") { request, _ in
             try Query(request).end()
-            return try Self.json(try await self.desk.ask { $0.service.summary })
+            return try Self.json(try await self.desk.ask { $0.summary })
         }
         router.get("/connections") { request, _ in
             var query = Query(request)
             let limit = try query.integer("limit", in: 1...10_000) ?? 1000
             try query.end()
-            let records = try await self.desk.ask { $0.service.connectionRecords(limit: Int(limit)) }
+            let records = try await self.desk.ask { $0.connectionRecords(limit: Int(limit)) }
             return try Self.json(["connections": records])
         }
     }

@@ -144,14 +144,9 @@ struct PushService: Sendable {
         )
     }
 
-    /// The answer to a request was handed to its connection.
-    mutating func answered(_ entry: UInt64, on place: Int) {
-        self.ledger.answered(entry)
-        self.connections[place]?.open -= 1
-    }
-
-    /// A request will never be answered, and its stream is gone.
-    mutating func gaveUp(on place: Int) {
+    /// A request's stream has ended: its answer was handed over, or it never will be.
+    mutating func ended(_ entry: UInt64, on place: Int, isAnswered: Bool) {
+        if isAnswered { self.ledger.answered(entry) }
         self.connections[place]?.open -= 1
     }
 
