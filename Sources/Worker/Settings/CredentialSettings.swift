@@ -1,5 +1,3 @@
-package import Push
-
 /// One of Apple's keys, the environment it is used in, and how many connections the whole fleet may hold with it.
 package struct CredentialSettings: Sendable, Equatable {
     /// The operator's name for it; names its budget and its provider token in Redis.

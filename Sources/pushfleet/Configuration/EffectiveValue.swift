@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// One key as it holds, for showing: secrets are masked already.
+struct EffectiveValue: Equatable {
+    /// Where a value comes from.
+    enum Origin: Equatable, CustomStringConvertible {
+        case file
+        case environment(String)
+        case standard
+        /// Left out, and nothing holds instead.
+        case unset
+
+        var description: String {
+            switch self {
+            case .file: "file"
+            case .environment(let name): name
+            case .standard: "default"
+            case .unset: "not set"
+            }
+        }
+    }
+
+    let key: String
+    /// Empty when not set.
+    let value: String
+    let origin: Origin
+
+    /// A URL without its password; anything else becomes asterisks.
+    static func masked(_ secret: String) -> String {
+        guard var parts = URLComponents(string: secret), parts.host != nil else { return "***" }
+        if parts.password != nil { parts.password = "***" }
+        // Some servers take secrets as parameters.
+        parts.query = nil
+        parts.fragment = nil
+        return parts.string ?? "***"
+    }
+}
