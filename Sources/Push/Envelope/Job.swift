@@ -1,0 +1,173 @@
+/// A message that passed the contract: the body as it came, and where in it everything lies.
+///
+/// Nothing is copied out of the body but two numbers. Texts are given as bytes to a closure, so that they can go
+/// straight into a header block. A job knows nothing of the delivery it came with.
+package struct Job: Sendable {
+    /// The body, byte for byte as it was published.
+    package let body: [UInt8]
+
+    package let pushType: PushType
+
+    /// The message's priority, or the push type's default.
+    package let priority: Priority
+
+    /// When the push loses its worth, in whole seconds. Zero milliseconds means "do not store"; nil means unset.
+    package let expiresAt: UnixTime?
+
+    /// Before this time the push must not be sent.
+    package let notBefore: UnixTime?
+
+    /// The value of `payload`; forwarded as it is.
+    package let payload: Range<Int>
+
+    /// The value of `tokens`, with both brackets.
+    package let tokensRange: Range<Int>
+
+    /// Tokens that stood in the list more than once, counted once for each time too many.
+    package let repeatedTokens: Int
+
+    private let tokens: TokenList
+    private let app: Text
+    private let topic: Text
+    private let collapse: Text
+
+    /// Texts that were written with escapes, resolved. Almost always empty.
+    private let resolved: [UInt8]
+
+    /// A short text of the body: a slice of it, or of the resolved texts if it was written with escapes. Absent ones
+    /// are empty: no text of the contract may be.
+    struct Text: Sendable {
+        var slice = ByteSlice.empty
+        var isResolved = false
+    }
+
+    /// What the reader has found.
+    struct Parts {
+        var pushType = PushType.alert
+        var priority: Priority?
+        var expiresAt: UnixTime?
+        var notBefore: UnixTime?
+        var payload = 0..<0
+        var tokensRange = 0..<0
+        var repeatedTokens = 0
+        var tokens = TokenList()
+        var app = Text()
+        var topic = Text()
+        var collapse = Text()
+        var resolved: [UInt8] = []
+    }
+
+    init(body: [UInt8], _ parts: consuming Parts) {
+        self.body = body
+        self.pushType = parts.pushType
+        self.priority = parts.priority ?? parts.pushType.defaultPriority
+        self.expiresAt = parts.expiresAt
+        self.notBefore = parts.notBefore
+        self.payload = parts.payload
+        self.tokensRange = parts.tokensRange
+        self.repeatedTokens = parts.repeatedTokens
+        self.tokens = parts.tokens
+        self.app = parts.app
+        self.topic = parts.topic
+        self.collapse = parts.collapse
+        self.resolved = parts.resolved
+    }
+
+    // MARK: Texts
+
+    /// The app's name.
+    package var appName: String { self.string(self.app)! }
+
+    /// Whether the message is for this app. Builds no string.
+    package func isAddressed(to app: AppID) -> Bool {
+        self.withBytes(self.app) { $0.elementsEqual(app.name.utf8) }
+    }
+
+    /// The explicit topic, which goes before the derived one.
+    package var topicOverride: String? { self.string(self.topic) }
+
+    /// Gives the bytes of the explicit topic; an empty buffer if there is none.
+    package func withTopicOverride<Value>(_ use: (UnsafeRawBufferPointer) -> Value) -> Value {
+        self.withBytes(self.topic, use)
+    }
+
+    /// The collapse id.
+    package var collapseID: String? { self.string(self.collapse) }
+
+    /// Gives the bytes of the collapse id; an empty buffer if there is none.
+    package func withCollapseID<Value>(_ use: (UnsafeRawBufferPointer) -> Value) -> Value {
+        self.withBytes(self.collapse, use)
+    }
+
+    /// Gives the bytes of the payload.
+    package func withPayload<Value>(_ use: (UnsafeRawBufferPointer) -> Value) -> Value {
+        self.body.withUnsafeBytes { use(UnsafeRawBufferPointer(rebasing: $0[self.payload])) }
+    }
+
+    private func withBytes<Value>(_ text: Text, _ use: (UnsafeRawBufferPointer) -> Value) -> Value {
+        (text.isResolved ? self.resolved : self.body).withUnsafeBytes {
+            use(UnsafeRawBufferPointer(rebasing: $0[text.slice.range]))
+        }
+    }
+
+    private func string(_ text: Text) -> String? {
+        text.slice.count == 0 ? nil : self.withBytes(text) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    // MARK: Tokens
+
+    /// How many different tokens the message has, 1 to 1000.
+    package var tokenCount: Int { self.tokens.count }
+
+    /// Where the digits of a token lie in the body, as they were written.
+    package func tokenRange(_ index: Int) -> Range<Int> { self.tokens[index].range }
+
+    /// Appends a token's digits in lower case: its identity, and what goes into `:path`.
+    package func appendToken(_ index: Int, to bytes: inout [UInt8]) {
+        for byte in self.body[self.tokens[index].range] { bytes.append(Hex.lowercased(byte)) }
+    }
+
+    /// Writes a token's digits in lower case and tells how many there were, at most 200.
+    ///
+    /// - Parameter buffer: must have room for the token; a shorter one is a bug of the caller.
+    @discardableResult
+    package func writeToken(_ index: Int, to buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let slice = self.tokens[index]
+        let count = Int(slice.count)
+        precondition(buffer.count >= count, "no room for a token of \(count) digits")
+        self.body.withUnsafeBytes { body in
+            for offset in 0..<count { buffer[offset] = Hex.lowercased(body[Int(slice.start) + offset]) }
+        }
+        return count
+    }
+
+    /// A token's digits in lower case. For what is told to users, never for logs.
+    package func token(_ index: Int) -> String {
+        let slice = self.tokens[index]
+        return String(unsafeUninitializedCapacity: Int(slice.count)) {
+            self.writeToken(index, to: UnsafeMutableRawBufferPointer($0))
+        }
+    }
+
+    /// A token as logs may show it.
+    package func redactedToken(_ index: Int) -> String { DeviceToken.redacted(self.token(index)) }
+
+    /// The body with only these tokens, in this order; every byte outside the list stays as it is.
+    package func body(withTokens indices: some Collection<Int>) -> [UInt8] {
+        precondition(!indices.isEmpty, "a message without tokens is no message")
+        var copy: [UInt8] = []
+        copy.reserveCapacity(self.body.count)
+        copy.append(contentsOf: self.body[..<self.tokensRange.lowerBound])
+        copy.append(UInt8(ascii: "["))
+        var isFirst = true
+        for index in indices {
+            if !isFirst { copy.append(UInt8(ascii: ",")) }
+            isFirst = false
+            let digits = self.tokens[index].range
+            copy.append(contentsOf: self.body[digits.lowerBound - 1...digits.upperBound])
+        }
+        copy.append(UInt8(ascii: "]"))
+        copy.append(contentsOf: self.body[self.tokensRange.upperBound...])
+        return copy
+    }
+}
