@@ -34,17 +34,17 @@ package enum Repository {
     /// The child gets none of the test's open files: a socket held by a child would hide that the test closed it.
     @discardableResult
     package static func run(_ command: [String], environment: [String: String] = [:]) throws -> String {
-        let folder = try self.makeTemporaryDirectory("command")
-        defer { self.remove(folder) }
-        let output = "\(folder)/output"
-        let errors = "\(folder)/errors"
+        let output = try self.openNamelessFile()
+        defer { close(output) }
+        let errors = try self.openNamelessFile()
+        defer { close(errors) }
 
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT, 0o600)
-        posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
         for fd in Int32(3)..<1024 { posix_spawn_file_actions_addclose(&actions, fd) }
 
         // Swift's own threads block most signals, and a child would inherit that: a server deaf to SIGTERM.
@@ -71,9 +71,9 @@ package enum Repository {
         }
         var status: Int32 = 0
         while waitpid(pid, &status, 0) == -1 && errno == EINTR {}
-        let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+        let text = self.contents(output)
         guard status == 0 else {
-            let reason = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
+            let reason = self.contents(errors)
             throw CommandFailure(
                 command: line,
                 status: status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f),
@@ -83,13 +83,32 @@ package enum Repository {
         return text
     }
 
+    /// A temporary file that is gone when it is closed.
+    private static func openNamelessFile() throws -> Int32 {
+        var template = Array("\(self.temporary)/pushfleet-output-XXXXXX".utf8CString)
+        let fd = mkstemp(&template)
+        guard fd >= 0 else {
+            throw CommandFailure(command: "mkstemp", status: errno, output: String(cString: strerror(errno)))
+        }
+        unlink(template)
+        _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
+        return fd
+    }
+
+    private static func contents(_ fd: Int32) -> String {
+        lseek(fd, 0, SEEK_SET)
+        let handle = FileHandle(fileDescriptor: fd, closeOnDealloc: false)
+        return String(decoding: (try? handle.readToEnd()) ?? Data(), as: UTF8.self)
+    }
+
+    private static let temporary = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+
     /// Makes an empty directory that only this user may enter.
     package static func makeTemporaryDirectory(_ kind: String) throws -> String {
-        let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-        var template = Array("\(parent)/pushfleet-\(kind)-XXXXXX".utf8CString)
+        var template = Array("\(self.temporary)/pushfleet-\(kind)-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw CommandFailure(
-                command: "mkdtemp in \(parent)",
+                command: "mkdtemp in \(self.temporary)",
                 status: errno,
                 output: String(cString: strerror(errno))
             )

@@ -85,6 +85,19 @@ end() {
     forget "$1"
 }
 
+# guard_start: called before anything is started, so that no moment is without a guard.
+#   With --die-with, a watcher ends the server (and this script, should it still be starting) when that process is gone.
+#   Interrupted, this script takes back what it has started.
+guard_start() {
+    trap 'abandon; exit 130' INT
+    trap 'abandon; exit 143' TERM HUP
+    [[ -n $DIE_WITH ]] || return 0
+    start_time "$DIE_WITH" >/dev/null || die "there is no process $DIE_WITH to live with"
+    remember starter "$$"
+    if [[ $TEMPORARY == yes ]]; then touch "$DIR/temporary"; fi
+    watch_over "$DIE_WITH"
+}
+
 # watch_over PID: a small process that sleeps until PID is gone, then kills the server of DIR.
 # It waits on a pidfd: no polling, and a zombie counts as gone.
 watch_over() {
@@ -101,6 +114,25 @@ except ProcessLookupError:
 os.execv(script, [script, "kill", directory, "--orphaned"])
 ' "$pid" "$(realpath "$0")" "$DIR"
     remember watcher "$REPLY" || true
+}
+
+# end_orphan: what the watcher does; it does not end itself.
+end_orphan() {
+    end starter KILL 5
+    forget watcher
+    abandon
+}
+
+# abandon: ends everything; a temporary directory goes too.
+abandon() {
+    halt KILL 5
+    if [[ -f $DIR/temporary ]]; then rm -rf "$DIR"; fi
+}
+
+# halt SIGNAL SECONDS: ends the watcher and the server.
+halt() {
+    end watcher KILL 5
+    end_server "$@"
 }
 
 # accepts PORT: true if something listens there.

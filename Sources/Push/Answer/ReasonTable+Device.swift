@@ -113,7 +113,8 @@ extension ReasonTable {
             alert: true,
             flags: [.retryOnce, .topicScoped],
             meaning:
-                "This credential may not push to this topic. A connection opened before the app was added says so as well.",
+                "This credential may not push to this topic. A connection opened before the app was added says "
+                + "so as well.",
             next: "Check that key and bundle id belong to the same team, that a topic-bound key covers the bundle id, "
                 + "and that a certificate lists the topic. The lane is paused, its messages wait."
         ),
@@ -143,7 +144,8 @@ extension ReasonTable {
             alert: true,
             flags: [.refreshToken, .retryOnce],
             meaning:
-                "The provider token is more than an hour old, or a clock is wrong. The connection does not recover from it.",
+                "The provider token is more than an hour old, or a clock is wrong. The connection does not "
+                + "recover from it.",
             next: "One is minted anew at once. If it comes back, check the clock of the machine that mints (`doctor`)."
         ),
         StatusReason(
@@ -165,7 +167,8 @@ extension ReasonTable {
             alert: true,
             flags: .retryOnce,
             meaning:
-                "The provider token is malformed, wrongly signed, of an unknown key or team, or of another team than the "
+                "The provider token is malformed, wrongly signed, of an unknown key or team, or of another team "
+                + "than the "
                 + "connection's first one.",
             next: "Check key id, team id and the .p8 file against the developer account; see whether the key was "
                 + "revoked. Short outbreaks on Apple's side have been seen to heal by themselves."
@@ -238,7 +241,8 @@ extension ReasonTable {
             "Unregistered",
             .token,
             meaning:
-                "The token is no longer active for the topic: the app was removed, or the token replaced. Apple reports it "
+                "The token is no longer active for the topic: the app was removed, or the token replaced. Apple "
+                + "reports it "
                 + "late on purpose.",
             next: "Remove the token unless the app registered it again after the feedback's timestamp."
         ),
@@ -259,7 +263,8 @@ extension ReasonTable {
             flags: .holdToken,
             floor: .seconds(60),
             meaning:
-                "The provider token was changed more than once in 20 minutes. A connection may stay in this state for more "
+                "The provider token was changed more than once in 20 minutes. A connection may stay in this "
+                + "state for more "
                 + "than an hour.",
             next: "Look for something else that mints tokens with the same key. Nothing is minted meanwhile."
         ),

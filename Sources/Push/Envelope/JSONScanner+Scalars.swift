@@ -136,7 +136,8 @@ extension JSONScanner {
         return negative ? -value : value
     }
 
-    /// Whether the bytes in `range` are exactly `text`.
+    /// Whether the bytes in `range` are exactly `text`. Inlined, so that a literal becomes constants.
+    @inline(__always)
     package func equals(_ range: Range<Int>, _ text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
         for offset in 0..<text.utf8CodeUnitCount

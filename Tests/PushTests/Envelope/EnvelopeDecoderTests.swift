@@ -52,7 +52,8 @@ struct EnvelopeDecoderTests {
     func full() throws {
         let job = try Self.decode(
             " { \"version\" : 1 , \"app\":\"a\", \"tokens\" : [ \"ABcd\" , \"00\" ], \"push_type\":\"background\",\n"
-                + "\"priority\":5,\"collapse_id\":\"order-17\",\"topic\":\"com.example.shop\",\"expires_at\":1767225600,"
+                + "\"priority\":5,\"collapse_id\":\"order-17\",\"topic\":\"com.example.shop\","
+                + "\"expires_at\":1767225600,"
                 + "\"not_before\":1767220000,\"payload\": {\"aps\": {} }\t} "
         )
         #expect(job.appName == "a")
@@ -362,7 +363,8 @@ struct EnvelopeDecoderTests {
     func fuzz(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let extra =
-            "\"push_type\":\"voip\",\"priority\":5,\"collapse_id\":\"a\\/b\",\"expires_at\":17,\"not_before\":9,\"topic\":\"a.b\""
+            "\"push_type\":\"voip\",\"priority\":5,\"collapse_id\":\"a\\/b\",\"expires_at\":17,"
+            + "\"not_before\":9,\"topic\":\"a.b\""
         let source = Array(Self.body(tokens: "[\"AAbb\",\"aaBB\",\"0011223344556677\"]", extra: extra).utf8)
         let alphabet = Array("{}[]\",:\\u0aeE.-1 \u{1}".utf8) + [0x80, 0xFF]
         var accepted = 0
