@@ -26,7 +26,7 @@ struct Pushfleet: AsyncParsableCommand {
     )
 
     private static let verbs: [any ParsableCommand.Type] = [
-        ScheduleVerb.self, ExplainVerb.self,
+        WorkerVerb.self, DoctorVerb.self, ScheduleVerb.self, ExplainVerb.self,
     ]
 
     static func main() async {

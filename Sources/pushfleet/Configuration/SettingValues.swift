@@ -46,12 +46,13 @@ struct SettingValues {
         self.checkVariables(variables, owners: owners)
     }
 
-    /// Every row of the table with its names filled in.
+    /// Every row of the table with its names filled in, name by name.
     private static func paths(names: [String: [(name: String, line: Int?)]]) -> [(SettingKey, [String])] {
-        SettingsTable.keys.flatMap { key -> [(SettingKey, [String])] in
-            guard key.path.dropFirst().first == "*" else { return [(key, key.path)] }
-            return (names[key.path[0]] ?? []).map { name in
-                (key, [key.path[0], name.name] + key.path.dropFirst(2))
+        SettingsTable.words(below: []).flatMap { section -> [(SettingKey, [String])] in
+            let keys = SettingsTable.keys.filter { $0.path[0] == section }
+            guard SettingsTable.words(below: [section]) == ["*"] else { return keys.map { ($0, $0.path) } }
+            return (names[section] ?? []).flatMap { name in
+                keys.map { ($0, [section, name.name] + $0.path.dropFirst(2)) }
             }
         }
     }
@@ -81,7 +82,6 @@ struct SettingValues {
                 )
             )
         }
-        // A default that is words ("the app's name") belongs to whoever asks.
         if text == nil { value = key.standard.flatMap { try? key.parse($0) } }
         if text == nil, key.isRequired {
             self.problems.append(

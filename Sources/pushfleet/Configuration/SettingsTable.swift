@@ -110,7 +110,7 @@ enum SettingsTable {
             "PEM file of the certificate authorities to trust there; else the system's. Needed for a simulator."
         ),
         SettingKey("apps.*.credential", .text, isRequired: true, "The name of the credential that the app uses."),
-        SettingKey("apps.*.bundle_id", .text, standard: "the app's name", "What topics derive from."),
+        SettingKey("apps.*.bundle_id", .text, "What topics derive from; the app's name if left out."),
         SettingKey(
             "apps.*.retry.min_backoff",
             .duration(.milliseconds(1)...Self.week),

@@ -141,7 +141,7 @@ internal import Worker
         var testDescription: String { "\(self.key): \(self.text)" }
     }
 
-    static let faults: [Fault] = [
+    static let faultTable: [Fault] = [
         Fault(rest: "budgett: {}", key: "budgett", text: "is not a key; did you mean budget?"),
         Fault(rest: "lease: 3s", key: "lease", text: "is not a key; did you mean budget.lease?"),
         Fault(rest: "xyzzy: 1", key: "xyzzy", text: "the sections are amqp, redis, budget"),
@@ -151,8 +151,8 @@ internal import Worker
             text: "the keys here are drain_timeout,"
         ),
         Fault(
-            app: "    retries: {}",
-            key: "apps.com.example.shop.retries",
+            app: "    retrys: {}",
+            key: "apps.com.example.shop.retrys",
             text: "did you mean apps.com.example.shop.retry"
         ),
         Fault(rest: "budget: 20s", key: "budget", text: "must be a section with keys below it: lease, heartbeat"),
@@ -240,7 +240,7 @@ internal import Worker
         ),
     ]
 
-    @Test("every fault is told with its key, the rule and the fix", arguments: Self.faults)
+    @Test("every fault is told with its key, the rule and the fix", arguments: Self.faultTable)
     func faults(fault: Fault) throws {
         let loaded = try self.load(
             self.yaml(amqp: fault.amqp, credential: fault.credential, app: fault.app, rest: fault.rest)

@@ -7,7 +7,8 @@ internal import Testing
     @Test("the standard schedule ends before its age limit")
     func standard() {
         let report = ScheduleReport(schedule: .standard)
-        #expect(report.retries.map(\.delay_ms).prefix(8) == [10, 20, 40, 80, 160, 320, 600, 600].map { $0 * 1000 })
+        let delays: [Int64] = [10, 20, 40, 80, 160, 320, 600, 600]
+        #expect(report.retries.map(\.delay_ms).prefix(8) == delays.map { $0 * 1000 }[...])
         #expect(report.retries.last?.starts_after_ms == 10_230_000)
         #expect(report.end == "age_limit")
         #expect(report.next_would_start_after_ms == 10_830_000)
