@@ -2,7 +2,6 @@ internal import Foundation
 internal import Push
 internal import Testing
 internal import Worker
-internal import Yams
 
 @testable import pushfleet
 
