@@ -18,6 +18,15 @@ struct Checkup {
             return report([Finding("process", .fail, "cannot start a thread: \(error)")])
         }
         defer { bench.stop() }
+        if !self.settings.redis.url.isEmpty {
+            report(
+                await RedisCheckup.findings(
+                    url: self.settings.redis.url,
+                    caFile: self.settings.redis.caFile,
+                    timeout: self.timeout
+                )
+            )
+        }
         for credential in self.settings.credentials { report([await self.apple(credential, bench)]) }
     }
 
