@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Broker
+internal import Store
 
 /// One key as it holds, for showing: secrets are masked already.
 struct EffectiveValue: Equatable {
@@ -25,13 +26,10 @@ struct EffectiveValue: Equatable {
     let value: String
     let origin: Origin
 
-    /// A URL without its password; anything else becomes asterisks.
+    /// An address without its password; anything else becomes asterisks.
     static func masked(_ secret: String) -> String {
-        guard var parts = URLComponents(string: secret), parts.host != nil else { return "***" }
-        if parts.password != nil { parts.password = "***" }
-        // Some servers take secrets as parameters.
-        parts.query = nil
-        parts.fragment = nil
-        return parts.string ?? "***"
+        if let address = try? AMQPAddress(parsing: secret) { return address.description }
+        if let address = try? RedisAddress(secret) { return address.description }
+        return "***"
     }
 }

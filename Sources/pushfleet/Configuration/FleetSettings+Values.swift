@@ -1,3 +1,4 @@
+internal import Broker
 internal import Push
 internal import Worker
 
@@ -17,6 +18,10 @@ extension SettingValues {
             redis: ServerSettings(url: redisURL, caFile: self.text("redis", "ca_file"))
         )
         settings.amqpHeartbeat = self.duration("amqp", "heartbeat") ?? settings.amqpHeartbeat
+        // RabbitMQ's own way to write it holds where ours is left out.
+        if self.origin(of: ["amqp", "heartbeat"]) == .standard, let address = try? AMQPAddress(parsing: amqpURL) {
+            settings.amqpHeartbeat = address.heartbeat
+        }
         settings.budget = self.budget()
         settings.worker = self.worker()
         settings.credentials = credentials.sorted().compactMap { self.credential($0) }

@@ -1,5 +1,7 @@
-internal import Foundation
+internal import Broker
 internal import Push
+internal import Store
+internal import Wire
 internal import Worker
 
 /// Rules between values, and rules about names. Reads no files.
@@ -17,8 +19,12 @@ struct SettingChecks {
         self.checkBudget(settings.budget)
         self.checkNames()
         self.checkApps(settings)
-        self.warnOfPlaintext(settings.amqp.url, ["amqp", "url"], plain: "amqp", secure: "amqps")
-        self.warnOfPlaintext(settings.redis.url, ["redis", "url"], plain: "redis", secure: "rediss")
+        if let amqp = try? AMQPAddress(parsing: settings.amqp.url), !amqp.usesTLS {
+            self.warnOfPlaintext(amqp.endpoint, ["amqp", "url"], secure: "amqps")
+        }
+        if let redis = try? RedisAddress(settings.redis.url), !redis.usesTLS {
+            self.warnOfPlaintext(redis.endpoint, ["redis", "url"], secure: "rediss")
+        }
         for credential in settings.credentials {
             self.checkPort(credential)
         }
@@ -97,10 +103,9 @@ struct SettingChecks {
         )
     }
 
-    private mutating func warnOfPlaintext(_ url: String, _ path: [String], plain: String, secure: String) {
-        guard let parts = URLComponents(string: url), parts.scheme == plain, let host = parts.host,
-            !Self.isLoopback(host)
-        else { return }
+    private mutating func warnOfPlaintext(_ endpoint: Endpoint, _ path: [String], secure: String) {
+        let host = endpoint.host
+        guard !Self.isLoopback(host) else { return }
         self.report(
             path,
             "sends passwords and tokens unencrypted to \(host); use \(secure):// unless the network is private",
@@ -109,7 +114,7 @@ struct SettingChecks {
     }
 
     static func isLoopback(_ host: String) -> Bool {
-        let host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).lowercased()
+        let host = host.lowercased()
         return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host.hasPrefix("127.")
     }
 

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import Broker
 internal import Push
+internal import Store
 
 /// Why a text cannot be the value of a key: the half of a sentence that follows the quoted text.
 struct ValueFault: Error, Equatable {
@@ -23,15 +24,21 @@ extension SettingKey {
                 throw ValueFault(phrase: "is not 10 characters of A-Z and 0-9, as Apple's ids are")
             }
             return .text(text)
-        case .url(let schemes):
-            guard let url = URLComponents(string: text) else {
-                throw ValueFault(phrase: "is not a URL; percent-encode special characters of user and password")
+        case .amqpURL:
+            do throws(AMQPAddressError) {
+                _ = try AMQPAddress(parsing: text)
+            } catch {
+                // What stands at these places may be the rest of a password that was cut off.
+                let mayLeak = error.part == .port || error.part == .query
+                throw Self.fault("an AMQP", "\(error.part.rawValue)", mayLeak ? nil : error.problem)
             }
-            guard let scheme = url.scheme, schemes.contains(scheme) else {
-                throw ValueFault(phrase: "must start with \(schemes.map { "\($0)://" }.joined(separator: " or "))")
-            }
-            guard let host = url.host, !host.isEmpty else {
-                throw ValueFault(phrase: "names no host; write \(scheme)://user:password@host")
+            return .text(text)
+        case .redisURL:
+            do throws(RedisAddressError) {
+                _ = try RedisAddress(text)
+            } catch {
+                let mayLeak = error.part == .port || error.part == .database
+                throw Self.fault("a Redis", "\(error.part.rawValue)", mayLeak ? nil : error.problem)
             }
             return .text(text)
         case .duration(let range):
@@ -60,5 +67,10 @@ extension SettingKey {
             }
             return .text(text)
         }
+    }
+
+    private static func fault(_ kind: String, _ part: String, _ problem: String?) -> ValueFault {
+        let hint = "percent-encode special characters of user and password"
+        return ValueFault(phrase: "is not \(kind) address, at the \(part): \(problem ?? "it cannot be read"); \(hint)")
     }
 }

@@ -6,8 +6,10 @@ struct SettingKey: Sendable {
         case text
         /// Ten characters of A–Z and 0–9, as Apple names keys and teams.
         case appleID
-        /// A URL with one of these schemes.
-        case url([String])
+        /// Where RabbitMQ is: `amqp://` or `amqps://`.
+        case amqpURL
+        /// Where Redis is: `redis://` or `rediss://`.
+        case redisURL
         /// The path of a file that can be read.
         case file
         /// A duration in this range, both ends included.
@@ -54,7 +56,8 @@ struct SettingKey: Sendable {
         switch self.kind {
         case .text: "text"
         case .appleID: "10 characters A-Z 0-9"
-        case .url(let schemes): schemes.map { "\($0)://" }.joined(separator: " or ")
+        case .amqpURL: "amqp:// or amqps://"
+        case .redisURL: "redis:// or rediss://"
         case .file: "path of a file"
         case .duration(let range):
             "duration \(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"

@@ -5,7 +5,7 @@ enum SettingsTable {
     static let keys: [SettingKey] = [
         SettingKey(
             "amqp.url",
-            .url(["amqp", "amqps"]),
+            .amqpURL,
             isSecret: true,
             "Where RabbitMQ is, with user, password and virtual host; or use amqp.url_file."
         ),
@@ -23,7 +23,7 @@ enum SettingsTable {
         ),
         SettingKey(
             "redis.url",
-            .url(["redis", "rediss"]),
+            .redisURL,
             isSecret: true,
             "Where Redis is, with user, password and database number; or use redis.url_file."
         ),

@@ -90,13 +90,16 @@ internal import Worker
         #expect(origins["budget.quantum"]?.origin == .standard)
         #expect(origins["worker.drain_timeout"]?.origin == .standard)
         #expect(origins["amqp.ca_file"]?.origin == .unset)
-        #expect(origins["amqp.url"]?.value == "amqp://u:***@localhost/v")
+        #expect(origins["amqp.url"]?.value == "amqp://u@localhost:5672/v")
     }
 
     @Test("no secret is shown, in values or in problems")
     func secrets() throws {
-        for url in ["amqp://u:s3cr3t@h/v?password=s3cr3t", "amqp:s3cr3t", "s3cr3t", "amqp://u:s3cr3t#@h o s t"] {
-            let loaded = try self.load(self.yaml(amqp: "{ url: '\(url)' }"))
+        for url in [
+            "amqp://u:s3cr3t@h/v?password=s3cr3t", "amqp:s3cr3t", "s3cr3t", "amqp://u:s3cr3t#@h o s t",
+            "amqp://u:x/s3cr3t@h", "amqp://u:x?s3cr3t@h", "amqp://u:s3cr3t/@h", "redis://:x/s3cr3t@h",
+        ] {
+            let loaded = try self.load(self.yaml(amqp: "{ url: '\(url)' }", redis: "{ url: '\(url)' }"))
             let shown = loaded.effective.map(\.value) + loaded.problems.map(\.description)
             #expect(!shown.joined(separator: "\n").contains("s3cr3t"), "\(url)")
         }
@@ -176,9 +179,9 @@ internal import Worker
             text: "it must be 1 to 2000"
         ),
         Fault(rest: "log: { level: inof }", key: "log.level", text: "did you mean info?"),
-        Fault(amqp: "{ url: 'http://localhost' }", key: "amqp.url", text: "must start with amqp:// or amqps://"),
-        Fault(amqp: "{ url: 'amqp://' }", key: "amqp.url", text: "names no host"),
-        Fault(amqp: "{ url: 'amqp://a b' }", key: "amqp.url", text: "is not a URL; percent-encode"),
+        Fault(amqp: "{ url: 'http://localhost' }", key: "amqp.url", text: "must begin with amqp:// or amqps://"),
+        Fault(amqp: "{ url: 'amqp://' }", key: "amqp.url", text: "at the host: it is missing"),
+        Fault(amqp: "{ url: 'amqp://a%zzb' }", key: "amqp.url", text: "percent-encode"),
         Fault(amqp: "", key: "amqp.url", text: "is missing; write amqp://user:password@host"),
         Fault(
             amqp: "{ url: 'amqp://localhost', url_file: /nonexistent }",
