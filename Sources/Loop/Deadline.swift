@@ -56,9 +56,12 @@ struct DeadlineHeap {
         }
     }
 
-    /// The earliest pending deadline that is due at `now`.
-    mutating func popDue(at now: MonotonicTime) -> Deadline? {
-        guard let next = self.next, next <= now else { return nil }
+    /// How many were ever inserted; see `popDue`.
+    var asked: UInt64 { self.count }
+
+    /// The earliest pending deadline that is due at `now`, if it was inserted before there were `asked` others.
+    mutating func popDue(at now: MonotonicTime, askedBefore asked: UInt64) -> Deadline? {
+        guard let next = self.next, next <= now, self.heap[0].order < asked else { return nil }
         return self.pop()
     }
 

@@ -89,6 +89,9 @@ package final class EventLoop {
     // MARK: Deadlines
 
     /// Calls `body` once when `time` has come, in the turn's order of deadlines, unless it is cancelled before.
+    ///
+    /// What a deadline's body asks for comes in the next turn at the earliest, so that a deadline that renews itself
+    /// without delay does not keep the sockets waiting.
     @discardableResult
     package func at(_ time: MonotonicTime, _ body: @escaping () -> Void) -> Deadline {
         let deadline = Deadline(time: time, body: body)
@@ -139,7 +142,8 @@ package final class EventLoop {
                 watch.handler?.isReady(event.readiness)
             }
         }
-        while let deadline = self.deadlines.popDue(at: self.now) {
+        let asked = self.deadlines.asked
+        while let deadline = self.deadlines.popDue(at: self.now, askedBefore: asked) {
             deadline.fire()
         }
         self.endTurn()

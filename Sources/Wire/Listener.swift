@@ -74,7 +74,7 @@ extension Listener: ReadinessHandler {
     package func isReady(_: Readiness) {
         while self.watch != nil {
             let descriptor = pushfleet_accept(self.socket.descriptor)
-            guard descriptor >= 0 else { return }
+            guard descriptor >= 0 else { return self.acceptFailed(errno) }
             var accepted: Socket? = Socket(adopting: descriptor)
             self.accept { delegate in
                 guard let socket = accepted.take() else { preconditionFailure("one transport per connection") }
@@ -87,6 +87,15 @@ extension Listener: ReadinessHandler {
                 )
             }
         }
+    }
+}
+
+extension Listener {
+    /// Out of descriptors or memory: the connection stays announced, and asking again at once would only spin.
+    private func acceptFailed(_ error: Int32) {
+        guard error != EAGAIN, error != ECONNABORTED, error != EINTR else { return }
+        self.watch?.interest = []
+        self.loop.after(.milliseconds(100)) { [weak self] in self?.watch?.interest = .read }
     }
 }
 

@@ -67,6 +67,9 @@ final class TLSSession {
         return count > 0 ? .bytes(Int(count)) : self.outcome(of: count)
     }
 
+    /// Whether bytes that the socket no longer holds wait to be read, decrypted or not.
+    var holdsBytes: Bool { SSL_has_pending(self.handle) == 1 }
+
     /// Tells the peer that nothing more will come (RFC 8446 §6.1); does not wait for its answer.
     func sayGoodbye() {
         ERR_clear_error()

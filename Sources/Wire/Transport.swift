@@ -24,6 +24,8 @@ package final class Transport {
         case connecting
         case handshaking
         case open
+        /// Everything is sent and our direction is shut; what the peer still says is thrown away.
+        case lingering
         case closed
     }
 
@@ -41,6 +43,9 @@ package final class Transport {
     private var outbox = Outbox()
     private var flushIsDue = false
     private var closesWhenSent = false
+    private var kernelIsFull = false
+    private var isReadingPaused = false
+    private var readIsDue = false
 
     /// Bytes handed over for sending since the beginning.
     package private(set) var bytesWritten = 0
@@ -156,11 +161,11 @@ package final class Transport {
         self.deadline?.cancel()
         self.deadline = nil
         self.state = .open
-        self.watch?.interest = .read
+        self.updateInterest()
         self.delegate?.transportDidOpen(self)
         // The peer may have spoken right behind its handshake; those bytes sit in OpenSSL, not in the socket.
-        if self.state == .open, self.session != nil { self.receive() }
-        if !self.outbox.isEmpty { self.setNeedsFlush() }
+        if self.session != nil { self.receive() }
+        self.setNeedsFlush()
     }
 
     private func connectTimedOut() {
@@ -168,15 +173,23 @@ package final class Transport {
         case .resolving: self.fail(.timeout(stage: .resolve))
         case .connecting: self.fail(.timeout(stage: .connect))
         case .handshaking: self.fail(.timeout(stage: .tls))
-        case .open, .closed: break
+        case .open, .lingering, .closed: break
         }
+    }
+
+    private func updateInterest() {
+        guard self.state == .open else { return }
+        var interest: Readiness = []
+        if !self.isReadingPaused { interest.insert(.read) }
+        if self.kernelIsFull { interest.insert(.write) }
+        self.watch?.interest = interest
     }
 
     // MARK: Writing
 
     /// Queues bytes; they leave when the turn ends or, once the peer is slow, as it takes them.
     package func write(_ bytes: UnsafeRawBufferPointer) {
-        guard self.state != .closed else { return }
+        guard !self.isClosed else { return }
         self.outbox.append(bytes)
         self.bytesWritten += bytes.count
         self.setNeedsFlush()
@@ -189,7 +202,7 @@ package final class Transport {
 
     /// Asks that the delegate's `transportWillFlush` is called when this turn ends.
     package func setNeedsFlush() {
-        guard !self.flushIsDue, self.state != .closed else { return }
+        guard !self.flushIsDue, !self.isClosed else { return }
         self.flushIsDue = true
         self.loop.atTurnEnd(self)
     }
@@ -197,23 +210,36 @@ package final class Transport {
     /// Bytes queued that the kernel has not taken yet.
     package var unsentBytes: Int { self.outbox.count }
 
+    /// Sends what is queued, and what the delegate adds, without waiting for the end of the turn.
+    package func sendNow() {
+        self.flush()
+    }
+
     private func flush() {
+        var budget = Self.bytesPerTurn
         while self.state == .open {
             if self.outbox.count < self.settings.highWater { self.delegate?.transportWillFlush(self) }
             guard self.state == .open, !self.outbox.isEmpty else { break }
             switch self.outbox.withBytes({ self.send($0) }) {
             case .bytes(let count):
                 self.outbox.removeFirst(count)
+                budget -= count
+                guard budget > 0 else { return self.awaitKernel() }
             case .wait:
-                self.watch?.interest = [.read, .write]
-                return
+                return self.awaitKernel()
             case .failed(let error):
                 return self.fail(error)
             }
         }
         guard self.state == .open else { return }
-        if self.closesWhenSent { return self.close() }
-        self.watch?.interest = .read
+        if self.closesWhenSent { return self.linger() }
+        self.kernelIsFull = false
+        self.updateInterest()
+    }
+
+    private func awaitKernel() {
+        self.kernelIsFull = true
+        self.updateInterest()
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Transfer {
@@ -223,12 +249,15 @@ package final class Transport {
     // MARK: Reading
 
     private func receive() {
-        while self.state == .open {
+        var budget = Self.bytesPerTurn
+        while self.state == .open, !self.isReadingPaused {
+            guard budget > 0 else { return self.receiveLater() }
             let buffer = self.loop.scratch
             let transfer = self.session?.read(into: buffer) ?? self.socket?.read(into: buffer) ?? .wait
             switch transfer {
             case .bytes(let count):
                 self.bytesRead += count
+                budget -= max(count, Self.leastPerRead)
                 self.delegate?.transport(self, didReceive: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 // A plain socket that filled less than the buffer is empty; epoll says when it no longer is.
                 if self.session == nil, count < buffer.count { return }
@@ -240,14 +269,42 @@ package final class Transport {
         }
     }
 
+    /// Goes on in the next turn. The kernel announces what lies in the socket, nobody what lies in OpenSSL.
+    private func receiveLater() {
+        guard let session = self.session, session.holdsBytes, !self.readIsDue else { return }
+        self.readIsDue = true
+        self.loop.after(.zero) { [weak self] in
+            self?.readIsDue = false
+            self?.receive()
+        }
+    }
+
+    /// What one connection may move before the others have their turn; a small read counts as `leastPerRead`.
+    private static let bytesPerTurn = 1 << 20
+    private static let leastPerRead = 1024
+
+    /// Stops reading, so that the peer, sooner or later, cannot send; a broken connection is still noticed.
+    package func pauseReading() {
+        self.isReadingPaused = true
+        self.updateInterest()
+    }
+
+    /// Reads again. What had arrived meanwhile comes in a later turn.
+    package func resumeReading() {
+        guard self.isReadingPaused else { return }
+        self.isReadingPaused = false
+        self.updateInterest()
+        self.receiveLater()
+    }
+
     // MARK: Ending
 
     /// Whether it is over.
-    package var isClosed: Bool { self.state == .closed }
+    package var isClosed: Bool { self.state == .closed || self.state == .lingering }
 
     /// Closes at once and silently: the delegate hears nothing more. What was queued and not yet sent is dropped.
     package func close() {
-        guard self.state != .closed else { return }
+        guard !self.isClosed else { return }
         if self.state == .open { self.session?.sayGoodbye() }
         self.end()
     }
@@ -258,14 +315,40 @@ package final class Transport {
         self.setNeedsFlush()
     }
 
+    /// Says that nothing more comes and lets the peer read to the end. Closing at once would, if the peer is just
+    /// sending, make our kernel answer RST, and the peer's kernel would then drop what it has not read yet.
+    private func linger() {
+        guard let descriptor = self.socket?.descriptor else { return }
+        self.session?.sayGoodbye()
+        shutdown(descriptor, Int32(SHUT_WR))
+        self.state = .lingering
+        self.delegate = nil
+        self.session = nil
+        self.watch?.interest = .read
+        self.deadline = self.loop.after(Self.lingerTimeout) { [weak self] in self?.end() }
+    }
+
+    private func discard() {
+        guard let socket = self.socket?.read(into: self.loop.scratch) else { return }
+        if case .failed = socket { self.end() }
+    }
+
+    private static let lingerTimeout = Duration.seconds(1)
+
     /// Closes with RST: what a crashed peer or a firewall does. For simulators and tests.
     package func reset() {
         self.socket?.resetOnClose()
         self.end()
     }
 
+    /// Readable though nobody asked: the connection is gone.
+    private func noticeEnd() {
+        let error = self.socket?.pendingError ?? 0
+        self.fail(error == 0 ? .closedByPeer : .broken(errno: error))
+    }
+
     private func fail(_ error: TransportError) {
-        guard self.state != .closed else { return }
+        guard !self.isClosed else { return }
         let delegate = self.delegate
         self.end()
         delegate?.transport(self, didClose: error)
@@ -295,8 +378,10 @@ extension Transport: ReadinessHandler {
         case .handshaking:
             self.shakeHands()
         case .open:
-            if readiness.contains(.read) { self.receive() }
+            if readiness.contains(.read) { self.isReadingPaused ? self.noticeEnd() : self.receive() }
             if readiness.contains(.write), self.state == .open { self.flush() }
+        case .lingering:
+            self.discard()
         case .resolving, .closed:
             break
         }

@@ -1,0 +1,40 @@
+/// Frames written past nghttp2, between two of its own (RFC 9113 §4.1).
+enum RawFrame {
+    static let headerSize = 9
+    static let settings: UInt8 = 4
+    static let goAway: UInt8 = 7
+
+    struct Header {
+        let type: UInt8
+        let flags: UInt8
+        let stream: Int32
+
+        /// - Parameter frame: at least `headerSize` bytes.
+        init(_ frame: UnsafeRawBufferPointer) {
+            self.type = frame[3]
+            self.flags = frame[4]
+            self.stream = Int32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: Int32.self)) & .max
+        }
+    }
+
+    static func make(type: UInt8, flags: UInt8 = 0, stream: Int32 = 0, payload: [UInt8]) -> [UInt8] {
+        var frame = Self.bytes(UInt32(payload.count) << 8 | UInt32(type))
+        frame.append(flags)
+        frame += Self.bytes(UInt32(bitPattern: stream))
+        return frame + payload
+    }
+
+    static func goAway(lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8]) -> [UInt8] {
+        let payload = Self.bytes(UInt32(bitPattern: lastStreamID)) + Self.bytes(errorCode) + debugData
+        return self.make(type: self.goAway, payload: payload)
+    }
+
+    /// SETTINGS with the given entries and MAX_CONCURRENT_STREAMS.
+    static func settings(_ entries: some Sequence<UInt8>, maxConcurrentStreams limit: UInt32) -> [UInt8] {
+        self.make(type: self.settings, payload: entries + [0, 3] + Self.bytes(limit))
+    }
+
+    private static func bytes(_ value: UInt32) -> [UInt8] {
+        [UInt8(value >> 24), UInt8(value >> 16 & 0xff), UInt8(value >> 8 & 0xff), UInt8(value & 0xff)]
+    }
+}
