@@ -1,0 +1,84 @@
+internal import Push
+
+/// What `GET /status` answers.
+struct ControlStatus: Codable, Equatable, Sendable {
+    var port: Int
+    var environment: APNsEnvironment
+    var keys: [String]
+    var rules: Int
+    var connections: Int
+    var requests: Int
+    var latencyMs: Int
+    var initialStreams: Int
+    var streams: Int
+    var dropsStreamsAfterRejection: Bool
+    var unknownTokens: String
+
+    init(_ server: Server) {
+        let service = server.service
+        self.port = Int(server.port)
+        self.environment = service.settings.providerTokens.environment
+        self.keys = service.check.providerTokens.keyIDs
+        self.rules = service.faults.uses.count
+        self.connections = service.log.open
+        self.requests = service.ledger.totals.requests
+        self.latencyMs = Int(service.latency.milliseconds)
+        self.initialStreams = Int(service.streams.initial)
+        self.streams = Int(service.streams.full)
+        self.dropsStreamsAfterRejection = service.streams.dropsAfterRejection
+        self.unknownTokens = service.check.tokens.unknown.rawValue
+    }
+}
+
+/// What is known of one device token.
+struct TokenReport: Codable, Equatable, Sendable {
+    struct Registration: Codable, Equatable, Sendable {
+        /// nil: any.
+        var topic: String?
+        var state: String
+        /// Milliseconds since 1970.
+        var at: Int64?
+    }
+
+    var token: String
+    var registrations: [Registration]
+    /// Requests for it, of those that the ledger keeps, and how many of them were accepted.
+    var requests: Int
+    var accepted: Int
+
+    init(_ service: PushService, token: [UInt8]) {
+        self.token = Hex.encode(token)
+        self.registrations = service.check.tokens.registrations(of: token).map { registration in
+            let (state, time) = registration.state.parts
+            return Registration(
+                topic: registration.topic.map { String(decoding: $0, as: UTF8.self) },
+                state: state.rawValue,
+                at: time
+            )
+        }
+        let chain = service.ledger.tokens.chains[Digest.of(token)]
+        self.requests = Int(chain?.sent ?? 0)
+        self.accepted = Int(chain?.accepted ?? 0)
+    }
+}
+
+extension TokenState {
+    fileprivate var parts: (TokenOrder.State, Int64?) {
+        switch self {
+        case .active: (.active, nil)
+        case .unregistered(let time): (.unregistered, time.milliseconds)
+        case .expired(let time): (.expired, time.milliseconds)
+        case .otherTopic: (.otherTopic, nil)
+        case .otherEnvironment: (.otherEnvironment, nil)
+        }
+    }
+}
+
+extension FaultRuleUse {
+    var json: JSONValue {
+        guard case .object(var object) = self.rule.json else { return self.rule.json }
+        object["matched"] = .integer(Int64(self.matched))
+        object["hits"] = .integer(Int64(self.hits))
+        return .object(object)
+    }
+}

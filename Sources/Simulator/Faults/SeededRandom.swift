@@ -1,0 +1,18 @@
+/// SplitMix64: the same seed gives the same numbers on every machine.
+struct SeededRandom: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        self.state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        defer { self.state &+= 0x9e37_79b9_7f4a_7c15 }
+        return Digest.mix(self.state)
+    }
+
+    /// A number from 0 up to, not including, 1.
+    mutating func unit() -> Double {
+        Double(self.next() >> 11) * 0x1p-53
+    }
+}

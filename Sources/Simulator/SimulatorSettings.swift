@@ -1,0 +1,67 @@
+extension Simulator {
+    /// What a simulator plays, where, and how strictly.
+    package struct Settings: Sendable {
+        /// A literal IPv4 address.
+        package var host = "127.0.0.1"
+        /// 0: a free one.
+        package var port: UInt16 = 0
+        /// The address of the control API, which knows no passwords: leave it on loopback.
+        package var controlHost = "127.0.0.1"
+        /// 0: a free one; nil: no control API.
+        package var controlPort: UInt16? = 0
+        /// PEM file of the server's certificate chain.
+        package var certificate: String
+        /// PEM file of its private key.
+        package var privateKey: String
+        package var environment = APNsEnvironment.production
+        package var keys: [ProviderKey] = []
+        /// The apps of the provider's team; nil: any topic will do.
+        package var bundleIDs: Set<String>?
+        package var unknownTokens = UnknownTokens.accept
+        /// Whether a body that is no JSON object is refused, with 400 `BadRequestPayload`; Apple names no reason.
+        package var refusesMalformedBodies = false
+        /// Between a request's arrival and its answer; rounded up to milliseconds, 0 answers at once.
+        package var latency: Duration = .zero
+        /// Streams per connection before the first good provider token.
+        package var initialStreams: UInt32 = 1
+        /// Streams per connection after it.
+        package var streams: UInt32 = 1000
+        /// Whether a refused push lowers the limit to 1 until the next good one.
+        package var dropsStreamsAfterRejection = false
+        /// Whether a stream too many ends the connection with GOAWAY; else the stream is refused.
+        package var endsConnectionOnOverflow = false
+        /// The least time between two new provider tokens.
+        package var providerTokenInterval: Duration = .seconds(20 * 60)
+        /// Whether that time is counted for the key; else for the connection.
+        package var countsProviderTokensByKey = false
+        /// The same seed and the same requests give the same faults.
+        package var seed: UInt64 = 1
+        /// Requests that the ledger keeps.
+        package var ledgerLimit = 1_000_000
+        /// Of how many of the newest requests the body is kept.
+        package var keptBodies = 1000
+
+        package init(certificate: String, privateKey: String) {
+            self.certificate = certificate
+            self.privateKey = privateKey
+        }
+
+        var service: PushService.Settings {
+            var settings = PushService.Settings()
+            settings.providerTokens.environment = self.environment
+            settings.providerTokens.updateInterval = self.providerTokenInterval
+            settings.providerTokens.updateScope = self.countsProviderTokensByKey ? .key : .connection
+            settings.bundleIDs = self.bundleIDs
+            settings.unknownTokens = self.unknownTokens
+            settings.malformedBody = self.refusesMalformedBodies ? .refuse : .accept
+            settings.streams.initial = self.initialStreams
+            settings.streams.full = self.streams
+            settings.streams.dropsAfterRejection = self.dropsStreamsAfterRejection
+            settings.latency = self.latency
+            settings.seed = self.seed
+            settings.ledger.limit = self.ledgerLimit
+            settings.ledger.keptBodies = self.keptBodies
+            return settings
+        }
+    }
+}

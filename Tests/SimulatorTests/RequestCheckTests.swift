@@ -1,0 +1,194 @@
+import Push
+import Testing
+
+@testable import Simulator
+
+@Suite struct RequestCheckTests {
+    private func check(
+        _ draft: PushDraft,
+        bundleIDs: Set<String>? = nil,
+        malformedBody: RequestCheck.MalformedBody = .accept,
+        tokens: TokenRegistry = TokenRegistry(unknown: .accept)
+    ) throws -> Verdict {
+        var check = RequestCheck(
+            topics: TopicRules(bundleIDs: bundleIDs),
+            malformedBody: malformedBody,
+            providerTokens: ProviderTokenCheck(settings: ProviderTokenCheck.Settings()),
+            tokens: tokens
+        )
+        try check.providerTokens.add(TestKey.shared.key)
+        var binding = CredentialBinding()
+        return check.judge(draft.request, binding: &binding, at: TestKey.now).verdict
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let reason: Reason?
+        let change: @Sendable (inout PushDraft) -> Void
+
+        init(_ description: String, _ reason: Reason?, _ change: @escaping @Sendable (inout PushDraft) -> Void) {
+            self.testDescription = description
+            self.reason = reason
+            self.change = change
+        }
+    }
+
+    static let rows = [
+        Row("nothing wrong", nil) { _ in },
+        Row("GET", .methodNotAllowed) { $0.method = "GET" },
+        Row("post in lower case", .methodNotAllowed) { $0.method = "post" },
+        Row("another path", .badPath) { $0.path = "/" },
+        Row("another version", .badPath) { $0.path = "/4/device/aa" },
+        Row("a path below the token", .badPath) { $0.path += "/more" },
+        Row("no token", .missingDeviceToken) { $0.path = "/3/device/" },
+        Row("no token and no slash", .missingDeviceToken) { $0.path = "/3/device" },
+        Row("an unknown header twice", nil) { $0.headers += [("x-a", "1"), ("x-a", "1")] },
+        Row("a known header twice", .duplicateHeaders) { $0.headers.append(("apns-priority", "10")) },
+        Row("authorization twice", .duplicateHeaders) { $0.headers.append(("authorization", "bearer x")) },
+        Row("no authorization", .missingProviderToken) { $0.set("authorization", nil) },
+        Row("another scheme", .missingProviderToken) { $0.set("authorization", "basic abc") },
+        Row("no token behind bearer", .missingProviderToken) { $0.set("authorization", "bearer ") },
+        Row("Bearer in upper case", nil) { draft in
+            let token = TestKey.shared.token(issuedAt: TestKey.now.seconds)
+            draft.set("authorization", "BEARER " + token)
+        },
+        Row("a token that is none", .invalidProviderToken) { $0.set("authorization", "bearer x.y.z") },
+        Row("an id that is no UUID", .badMessageID) { $0.set("apns-id", "42") },
+        Row("an id in lower case", nil) { $0.set("apns-id", "123e4567-e89b-12d3-a456-42665544000a") },
+        Row("an id in upper case", nil) { $0.set("apns-id", "123E4567-E89B-12D3-A456-42665544000A") },
+        Row("an id with its hyphens elsewhere", .badMessageID) {
+            $0.set("apns-id", "123e4567e-89b-12d3-a456-42665544000a")
+        },
+        Row("an expiration", nil) { $0.set("apns-expiration", "1700000000") },
+        Row("expiration 0", nil) { $0.set("apns-expiration", "0") },
+        Row("a negative expiration", .badExpirationDate) { $0.set("apns-expiration", "-1") },
+        Row("a fraction of an expiration", .badExpirationDate) { $0.set("apns-expiration", "1.5") },
+        Row("an empty expiration", .badExpirationDate) { $0.set("apns-expiration", "") },
+        Row("an endless expiration", .badExpirationDate) { $0.set("apns-expiration", "99999999999999999999") },
+        Row("no priority", nil) { $0.set("apns-priority", nil) },
+        Row("priority 5", nil) { $0.set("apns-priority", "5") },
+        Row("priority 1", nil) { $0.set("apns-priority", "1") },
+        Row("priority 7", .badPriority) { $0.set("apns-priority", "7") },
+        Row("priority 100", .badPriority) { $0.set("apns-priority", "100") },
+        Row("priority 15", .badPriority) { $0.set("apns-priority", "15") },
+        Row("a word for a priority", .badPriority) { $0.set("apns-priority", "high") },
+        Row("64 bytes of collapse id", nil) { $0.set("apns-collapse-id", String(repeating: "c", count: 64)) },
+        Row("65 bytes of collapse id", .badCollapseID) {
+            $0.set("apns-collapse-id", String(repeating: "c", count: 65))
+        },
+        Row("33 characters of two bytes", .badCollapseID) {
+            $0.set("apns-collapse-id", String(repeating: "é", count: 33))
+        },
+        Row("no topic", .missingTopic) { $0.set("apns-topic", nil) },
+        Row("an empty topic", .missingTopic) { $0.set("apns-topic", "") },
+        Row("a topic with a space", .badTopic) { $0.set("apns-topic", "com.example shop") },
+        Row("a topic that is not ASCII", .badTopic) { $0.set("apns-topic", "com.exämple.shop") },
+        Row("no push type", nil) { $0.set("apns-push-type", nil) },
+        Row("a push type that there is not", .invalidPushType) { $0.set("apns-push-type", "banner") },
+        Row("a push type in upper case", .invalidPushType) { $0.set("apns-push-type", "Alert") },
+        Row("background with priority 10", .badPriority) { $0.set("apns-push-type", "background") },
+        Row("background with priority 5", nil) {
+            $0.set("apns-push-type", "background")
+            $0.set("apns-priority", "5")
+        },
+        Row("background without a priority", nil) {
+            $0.set("apns-push-type", "background")
+            $0.set("apns-priority", nil)
+        },
+        Row("a short token", nil) { $0.path = "/3/device/ab" },
+        Row("a token in upper case", nil) { $0.path = "/3/device/ABCDEF" },
+        Row("a long token", nil) { $0.path = "/3/device/" + String(repeating: "0f", count: 80) },
+        Row("a token without end", .badDeviceToken) { $0.path = "/3/device/" + String(repeating: "0f", count: 300) },
+        Row("an odd token", .badDeviceToken) { $0.path = "/3/device/abc" },
+        Row("a token that is not hexadecimal", .badDeviceToken) { $0.path = "/3/device/abcg" },
+        Row("no body", .payloadEmpty) { $0.body = [] },
+        Row("4096 bytes", nil) { $0.body = Array(repeating: 0x20, count: 4096) },
+        Row("4097 bytes", .payloadTooLarge) { $0.body = Array(repeating: 0x20, count: 4097) },
+        Row("5120 bytes of VoIP", nil) {
+            $0.set("apns-push-type", "voip")
+            $0.set("apns-topic", "com.example.shop.voip")
+            $0.body = Array(repeating: 0x20, count: 5120)
+        },
+        Row("5121 bytes of VoIP", .payloadTooLarge) {
+            $0.set("apns-push-type", "voip")
+            $0.set("apns-topic", "com.example.shop.voip")
+            $0.body = Array(repeating: 0x20, count: 5121)
+        },
+        Row("5120 bytes to a VoIP topic without a type", nil) {
+            $0.set("apns-push-type", nil)
+            $0.set("apns-topic", "com.example.shop.voip")
+            $0.body = Array(repeating: 0x20, count: 5120)
+        },
+        Row("an array for a body", nil) { $0.body = Array("[1]".utf8) },
+    ]
+
+    @Test(arguments: rows) func `Each fault has its reason`(_ row: Row) throws {
+        var draft = PushDraft()
+        row.change(&draft)
+        let verdict = try self.check(draft)
+        #expect(verdict.reason == row.reason)
+        #expect(verdict.status == row.reason?.status ?? 200)
+    }
+
+    @Test func `Of several faults the first in the order is told`() throws {
+        var draft = PushDraft()
+        // Each step adds a fault that is looked at earlier than all before it.
+        let steps: [(Reason, (inout PushDraft) -> Void)] = [
+            (.payloadEmpty, { $0.body = [] }),
+            (.badDeviceToken, { $0.path = "/3/device/abc" }),
+            (.invalidPushType, { $0.set("apns-push-type", "banner") }),
+            (.badTopic, { $0.set("apns-topic", "a b") }),
+            (.badCollapseID, { $0.set("apns-collapse-id", String(repeating: "c", count: 65)) }),
+            (.badPriority, { $0.set("apns-priority", "2") }),
+            (.badExpirationDate, { $0.set("apns-expiration", "soon") }),
+            (.badMessageID, { $0.set("apns-id", "1") }),
+            (.invalidProviderToken, { $0.set("authorization", "bearer x") }),
+            (.duplicateHeaders, { $0.headers.append(("apns-id", "2")) }),
+            (.missingDeviceToken, { $0.path = "/3/device/" }),
+            (.badPath, { $0.path = "/" }),
+            (.methodNotAllowed, { $0.method = "GET" }),
+        ]
+        var tokens = TokenRegistry(unknown: .accept)
+        tokens.set(Array(repeating: 0xa1, count: 32), topic: nil, to: .unregistered(at: TestKey.now))
+        #expect(try self.check(draft, tokens: tokens).reason == .unregistered)
+        for (reason, change) in steps {
+            change(&draft)
+            #expect(try self.check(draft, tokens: tokens).reason == reason)
+        }
+    }
+
+    @Test(arguments: PushType.allCases, PushType.allCases)
+    func `A push type fits its own topic only`(type: PushType, other: PushType) throws {
+        let draft = PushDraft(topic: "com.example.shop" + other.topicSuffix).with("apns-push-type", type.name)
+            .with("apns-priority", "5")
+        let fits = type.topicSuffix == other.topicSuffix
+        #expect(try self.check(draft).reason == (fits ? nil : .invalidPushType))
+        #expect(try self.check(draft, bundleIDs: ["com.example.shop"]).reason == (fits ? nil : .invalidPushType))
+    }
+
+    @Test(arguments: [
+        ("com.example.shop", nil), ("com.example.shop.voip", nil), ("com.example.other", Reason.topicDisallowed),
+        ("com.example.shop.unknown", .topicDisallowed), ("com.example.other.voip", .topicDisallowed),
+        ("com.example.phone.voip", nil),
+    ])
+    func `Only the team's bundle ids are topics`(topic: String, reason: Reason?) throws {
+        let draft = PushDraft(topic: topic).with("apns-push-type", nil)
+        #expect(try self.check(draft, bundleIDs: ["com.example.shop", "com.example.phone.voip"]).reason == reason)
+    }
+
+    @Test(arguments: [("{}", true), ("[1]", false), ("nonsense", false), (#"{"aps":"#, false), ("\"text\"", false)])
+    func `A malformed body is refused where that is asked for`(body: String, isGood: Bool) throws {
+        var draft = PushDraft()
+        draft.body = Array(body.utf8)
+        #expect(try self.check(draft, malformedBody: .refuse).reason == (isGood ? nil : .badRequestPayload))
+        #expect(try self.check(draft).reason == nil)
+    }
+
+    @Test(arguments: ["123e4567-e89b-12d3-a456-42665544000a", "00000000-0000-0000-0000-000000000000"])
+    func `An id reads as it was written`(text: String) throws {
+        let id = try #require(MessageID(Array(text.utf8)))
+        #expect(id.text() == text)
+        #expect(id.text(upperCase: true) == text.uppercased())
+        #expect(MessageID(Array(text.uppercased().utf8)) == id)
+    }
+}
