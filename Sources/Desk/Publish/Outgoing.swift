@@ -20,7 +20,7 @@ package struct Outgoing: Equatable, Sendable {
 }
 
 /// What became of a message that was published.
-package enum PublishOutcome: Equatable, Sendable {
+package enum SendOutcome: Equatable, Sendable {
     /// The broker has it on disk, in every queue it belongs in.
     case confirmed
     /// No queue takes this routing key.

@@ -15,7 +15,7 @@ struct SendReport: Encodable, Equatable {
     private(set) var rejected = 0
     var seconds = 0.0
 
-    mutating func add(_ outcomes: [PublishOutcome], rejected: Int) {
+    mutating func add(_ outcomes: [SendOutcome], rejected: Int) {
         self.messages += outcomes.count + rejected
         self.rejected += rejected
         for outcome in outcomes {

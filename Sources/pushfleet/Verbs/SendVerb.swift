@@ -110,17 +110,17 @@ struct SendVerb: AsyncParsableCommand {
             apps: Set(apps)
         )
         if self.dryRun { return try self.rehearse(&source) }
-        let publisher = try await self.connect(loaded.settings)
-        let report = await self.publish(&source, publisher)
-        await publisher.close()
+        let postbox = try await self.connect(loaded.settings)
+        let report = await self.publish(&source, postbox)
+        await postbox.close()
         if self.json.isOn { try Terminal.print(json: report) }
         if self.stdinJsonl, !self.json.isOn { Terminal.print(report.line) }
         guard report.isComplete else { throw self.stdinJsonl ? ExitCode(1) : VerbFailure(report.line) }
     }
 
-    private func connect(_ settings: FleetSettings) async throws -> Publisher {
+    private func connect(_ settings: FleetSettings) async throws -> Postbox {
         do {
-            return try await Publisher.connect(
+            return try await Postbox.connect(
                 url: settings.amqp.url,
                 caFile: settings.amqp.caFile,
                 heartbeat: settings.amqpHeartbeat
@@ -130,7 +130,7 @@ struct SendVerb: AsyncParsableCommand {
         }
     }
 
-    private func publish(_ source: inout MessageSource, _ publisher: Publisher) async -> SendReport {
+    private func publish(_ source: inout MessageSource, _ postbox: Postbox) async -> SendReport {
         var report = SendReport()
         let start = MonotonicClock.now()
         var isAtEnd = false
@@ -139,7 +139,7 @@ struct SendVerb: AsyncParsableCommand {
             let toldBefore = source.rejected.count
             let batch = source.next(upTo: Self.batch)
             isAtEnd = batch.isAtEnd
-            let outcomes = await publisher.publish(batch.messages)
+            let outcomes = await postbox.publish(batch.messages)
             for rejected in source.rejected[toldBefore...] {
                 Terminal.say((self.stdinJsonl ? "line \(rejected.line): " : "") + rejected.detail)
             }
@@ -156,7 +156,7 @@ struct SendVerb: AsyncParsableCommand {
         return report
     }
 
-    private func tell(_ message: Outgoing, _ outcome: PublishOutcome) {
+    private func tell(_ message: Outgoing, _ outcome: SendOutcome) {
         switch outcome {
         case .confirmed:
             if !self.stdinJsonl, !self.json.isOn { Terminal.print(message.messageID) }
