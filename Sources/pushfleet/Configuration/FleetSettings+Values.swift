@@ -1,0 +1,107 @@
+internal import Broker
+internal import Push
+internal import Worker
+
+extension SettingValues {
+    /// The settings as plain values. What is missing or wrong is reported elsewhere and left out or standard here.
+    ///
+    /// - Parameter problems: rules between values of one app that do not hold.
+    func fleetSettings(
+        credentials: [String],
+        apps: [String],
+        amqpURL: String,
+        redisURL: String,
+        problems: inout [ConfigurationProblem]
+    ) -> FleetSettings {
+        var settings = FleetSettings(
+            amqp: ServerSettings(url: amqpURL, caFile: self.text("amqp", "ca_file")),
+            redis: ServerSettings(url: redisURL, caFile: self.text("redis", "ca_file"))
+        )
+        settings.amqpHeartbeat = self.duration("amqp", "heartbeat") ?? settings.amqpHeartbeat
+        // RabbitMQ's own way to write it holds where ours is left out.
+        if self.origin(of: ["amqp", "heartbeat"]) == .standard, let address = try? AMQPAddress(parsing: amqpURL) {
+            settings.amqpHeartbeat = address.heartbeat
+        }
+        settings.budget = self.budget()
+        settings.worker = self.worker()
+        settings.credentials = credentials.sorted().compactMap { self.credential($0) }
+        settings.apps = apps.sorted().compactMap { self.app($0, problems: &problems) }
+        return settings
+    }
+
+    private func budget() -> BudgetSettings {
+        var budget = BudgetSettings()
+        budget.lease = self.duration("budget", "lease") ?? budget.lease
+        budget.heartbeat = self.duration("budget", "heartbeat") ?? budget.heartbeat
+        budget.quantum = self.duration("budget", "quantum") ?? budget.quantum
+        return budget
+    }
+
+    private func worker() -> WorkerSettings {
+        var worker = WorkerSettings()
+        worker.drainTimeout = self.duration("worker", "drain_timeout") ?? worker.drainTimeout
+        worker.requestTimeout = self.duration("worker", "request_timeout") ?? worker.requestTimeout
+        worker.streamsPerConnection = self.number("worker", "streams_per_connection") ?? worker.streamsPerConnection
+        worker.prefetchPerConnection = self.number("worker", "prefetch_per_connection") ?? worker.prefetchPerConnection
+        worker.counterInterval = self.duration("worker", "counter_interval") ?? worker.counterInterval
+        return worker
+    }
+
+    private func credential(_ name: String) -> CredentialSettings? {
+        guard
+            let environment = self.text("credentials", name, "environment").flatMap(APNsEnvironment.init(rawValue:)),
+            let teamID = self.text("credentials", name, "team_id"),
+            let keyID = self.text("credentials", name, "key_id"),
+            let keyFile = self.text("credentials", name, "key_file"),
+            let maxConnections = self.number("credentials", name, "max_connections")
+        else { return nil }
+        var credential = CredentialSettings(
+            name: name,
+            environment: environment,
+            teamID: teamID,
+            keyID: keyID,
+            keyFile: keyFile,
+            maxConnections: maxConnections
+        )
+        credential.host = self.text("credentials", name, "host")
+        credential.port = self.number("credentials", name, "port").flatMap { UInt16(exactly: $0) }
+        credential.caFile = self.text("credentials", name, "ca_file")
+        return credential
+    }
+
+    private func app(_ name: String, problems: inout [ConfigurationProblem]) -> AppSettings? {
+        guard let credential = self.text("apps", name, "credential") else { return nil }
+        return AppSettings(
+            id: name,
+            bundleID: self.text("apps", name, "bundle_id") ?? name,
+            credential: credential,
+            retry: self.retry(name, problems: &problems)
+        )
+    }
+
+    private func retry(_ app: String, problems: inout [ConfigurationProblem]) -> RetrySchedule {
+        let standard = RetrySchedule.standard
+        do throws(SettingFault) {
+            return try RetrySchedule(
+                minBackoff: self.duration("apps", app, "retry", "min_backoff") ?? standard.minBackoff,
+                maxBackoff: self.duration("apps", app, "retry", "max_backoff") ?? standard.maxBackoff,
+                maxDoublings: self.number("apps", app, "retry", "max_doublings") ?? standard.maxDoublings,
+                ageLimit: self.duration("apps", app, "retry", "age_limit") ?? standard.ageLimit,
+                retryLimit: self.number("apps", app, "retry", "retry_limit")
+            )
+        } catch {
+            guard !self.hasBroken(below: ["apps", app, "retry"]) else { return standard }
+            let path = ["apps", app, "retry", error.setting]
+            let detail = error.detail.hasSuffix(".") ? String(error.detail.dropLast()) : error.detail
+            problems.append(
+                ConfigurationProblem(
+                    place: self.place(of: path),
+                    key: path.joined(separator: "."),
+                    text: detail,
+                    line: self.line(of: path)
+                )
+            )
+            return standard
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Broker
+internal import Push
+internal import Store
+internal import Wire
+internal import Worker
+
+/// Rules between values, and rules about names. Reads no files.
+struct SettingChecks {
+    let values: SettingValues
+    let file: ConfigurationFile
+    private(set) var problems: [ConfigurationProblem] = []
+
+    init(values: SettingValues, file: ConfigurationFile) {
+        self.values = values
+        self.file = file
+    }
+
+    mutating func run(_ settings: FleetSettings) {
+        self.checkBudget(settings.budget)
+        self.checkNames()
+        self.checkApps(settings)
+        if let amqp = try? AMQPAddress(parsing: settings.amqp.url), !amqp.usesTLS {
+            self.warnOfPlaintext(amqp.endpoint, ["amqp", "url"], secure: "amqps")
+        }
+        if let redis = try? RedisAddress(settings.redis.url), !redis.usesTLS {
+            self.warnOfPlaintext(redis.endpoint, ["redis", "url"], secure: "rediss")
+        }
+        for credential in settings.credentials {
+            self.checkPort(credential)
+        }
+        if settings.amqpHeartbeat.milliseconds % 1000 != 0 {
+            self.report(["amqp", "heartbeat"], "must be whole seconds: the protocol knows no smaller ones")
+        }
+    }
+
+    private mutating func checkBudget(_ budget: BudgetSettings) {
+        let least = budget.heartbeat * 5
+        guard budget.lease < least, !self.values.hasBroken(below: ["budget"]) else { return }
+        self.report(
+            ["budget", "lease"],
+            "is \(DurationText.format(budget.lease)), but must be at least five heartbeats of "
+                + "\(DurationText.format(budget.heartbeat)), so that one lost answer costs nothing; make it "
+                + "\(DurationText.format(least)) or more, or shorten budget.heartbeat"
+        )
+    }
+
+    private mutating func checkNames() {
+        if self.file.names["apps"]?.isEmpty ?? true {
+            self.problems.append(
+                ConfigurationProblem(
+                    place: self.file.name,
+                    key: "apps",
+                    text: "names no app; a fleet needs at least one, see deploy/pushfleet.example.yaml"
+                )
+            )
+        }
+        for section in ["apps", "credentials"] {
+            for (name, line) in self.file.names[section] ?? [] where AppID(name) == nil {
+                self.problems.append(
+                    ConfigurationProblem(
+                        place: self.file.name,
+                        key: "\(section).\(name)",
+                        text: "is not a name; use 1 to 128 letters, digits, dots, dashes and underscores, and begin "
+                            + "with a letter or digit",
+                        line: line
+                    )
+                )
+            }
+        }
+    }
+
+    private mutating func checkApps(_ settings: FleetSettings) {
+        let known = (self.file.names["credentials"] ?? []).map(\.name).sorted()
+        var used: Set<String> = []
+        for app in settings.apps {
+            used.insert(app.credential)
+            guard !known.contains(app.credential) else { continue }
+            let near = EditDistance.nearest(to: app.credential.utf8, among: known).map { "; did you mean \($0)?" }
+            let list = known.isEmpty ? "none is set" : "those are \(known.joined(separator: ", "))"
+            self.report(
+                ["apps", app.id, "credential"],
+                "\(Quoted.text(app.credential.utf8)) is not in credentials; \(list)\(near ?? "")"
+            )
+        }
+        for (name, line) in self.file.names["credentials"] ?? [] where !used.contains(name) {
+            self.problems.append(
+                ConfigurationProblem(
+                    severity: .warning,
+                    place: self.file.name,
+                    key: "credentials.\(name)",
+                    text: "is used by no app",
+                    line: line
+                )
+            )
+        }
+    }
+
+    private mutating func checkPort(_ credential: CredentialSettings) {
+        guard credential.host == nil, let port = credential.port, port != 443, port != 2197 else { return }
+        self.report(
+            ["credentials", credential.name, "port"],
+            "is \(port), but Apple listens on 443 and 2197 only; set host too if this is not Apple's"
+        )
+    }
+
+    private mutating func warnOfPlaintext(_ endpoint: Endpoint, _ path: [String], secure: String) {
+        let host = endpoint.host
+        guard !Self.isLoopback(host) else { return }
+        self.report(
+            path,
+            "sends passwords and tokens unencrypted to \(host); use \(secure):// unless the network is private",
+            .warning
+        )
+    }
+
+    static func isLoopback(_ host: String) -> Bool {
+        let host = host.lowercased()
+        return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || host.hasPrefix("127.")
+    }
+
+    private mutating func report(
+        _ path: [String],
+        _ text: String,
+        _ severity: ConfigurationProblem.Severity = .error
+    ) {
+        self.problems.append(
+            ConfigurationProblem(
+                severity: severity,
+                place: self.values.place(of: path),
+                key: path.joined(separator: "."),
+                text: text,
+                line: self.values.line(of: path)
+            )
+        )
+    }
+}

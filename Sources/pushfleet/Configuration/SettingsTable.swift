@@ -1,0 +1,169 @@
+/// Every key there is. Reading, checking, `doctor --keys` and the test of the example file all go by this table.
+enum SettingsTable {
+    private static let week: Duration = .seconds(7 * 24 * 3600)
+
+    static let keys: [SettingKey] = [
+        SettingKey(
+            "amqp.url",
+            .amqpURL,
+            isSecret: true,
+            "Where RabbitMQ is, with user, password and virtual host; or use amqp.url_file."
+        ),
+        SettingKey("amqp.url_file", .file, "A file that holds that URL and nothing else, for a mounted secret."),
+        SettingKey(
+            "amqp.ca_file",
+            .file,
+            "PEM file of the certificate authorities to trust for amqps; else the system's."
+        ),
+        SettingKey(
+            "amqp.heartbeat",
+            .duration(.seconds(5) ... .seconds(60)),
+            standard: "10s",
+            "How often an idle connection shows that it is alive; a dead one is noticed after two. Whole seconds."
+        ),
+        SettingKey(
+            "redis.url",
+            .redisURL,
+            isSecret: true,
+            "Where Redis is, with user, password and database number; or use redis.url_file."
+        ),
+        SettingKey("redis.url_file", .file, "A file that holds that URL and nothing else, for a mounted secret."),
+        SettingKey(
+            "redis.ca_file",
+            .file,
+            "PEM file of the certificate authorities to trust for rediss; else the system's."
+        ),
+        SettingKey(
+            "budget.lease",
+            .duration(.seconds(1) ... .seconds(3600)),
+            standard: "20s",
+            "How long a worker may use its share without hearing from Redis; a dead worker's share is back after it."
+        ),
+        SettingKey(
+            "budget.heartbeat",
+            .duration(.milliseconds(100) ... .seconds(600)),
+            standard: "3s",
+            "How often a worker renews its lease. At most a fifth of the lease."
+        ),
+        SettingKey(
+            "budget.quantum",
+            .duration(.seconds(1) ... .seconds(3600)),
+            standard: "30s",
+            "How long a worker keeps its turn while there are more workers than connections."
+        ),
+        SettingKey(
+            "worker.drain_timeout",
+            .duration(.milliseconds(100) ... .seconds(3600)),
+            standard: "20s",
+            "How long a stopping worker waits for answers; give the process a few seconds more before killing it."
+        ),
+        SettingKey(
+            "worker.request_timeout",
+            .duration(.seconds(1) ... .seconds(600)),
+            standard: "20s",
+            "How long one request waits for Apple's answer before it counts as lost."
+        ),
+        SettingKey(
+            "worker.streams_per_connection",
+            .integer(1...10_000),
+            standard: "500",
+            "Requests in flight on one connection beyond which a worker asks for another."
+        ),
+        SettingKey(
+            "worker.prefetch_per_connection",
+            .integer(1...2000),
+            standard: "750",
+            "Messages a worker holds per granted connection. RabbitMQ advises against more than 2000 per consumer."
+        ),
+        SettingKey(
+            "worker.counter_interval",
+            .duration(.milliseconds(50) ... .seconds(60)),
+            standard: "500ms",
+            "How often a worker writes its counters to Redis."
+        ),
+        SettingKey(
+            "credentials.*.environment",
+            .choice(["production", "sandbox"]),
+            isRequired: true,
+            "Which of Apple's two worlds the key is used in."
+        ),
+        SettingKey("credentials.*.team_id", .appleID, isRequired: true, "The team, from Apple's membership page."),
+        SettingKey(
+            "credentials.*.key_id",
+            .appleID,
+            isRequired: true,
+            "The key, from the file's name AuthKey_<key id>.p8."
+        ),
+        SettingKey("credentials.*.key_file", .file, isRequired: true, "The .p8 file from Apple."),
+        SettingKey(
+            "credentials.*.max_connections",
+            .integer(1...1000),
+            isRequired: true,
+            "Connections to Apple that all workers together may hold with this key. One carries thousands of "
+                + "pushes a second."
+        ),
+        SettingKey("credentials.*.host", .text, "A host other than Apple's: a simulator or a proxy."),
+        SettingKey("credentials.*.port", .integer(1...65_535), standard: "443", "Apple listens on 443 and on 2197."),
+        SettingKey(
+            "credentials.*.ca_file",
+            .file,
+            "PEM file of the certificate authorities to trust there; else the system's. Needed for a simulator."
+        ),
+        SettingKey("apps.*.credential", .text, isRequired: true, "The name of the credential that the app uses."),
+        SettingKey("apps.*.bundle_id", .text, "What topics derive from; the app's name if left out."),
+        SettingKey(
+            "apps.*.retry.min_backoff",
+            .duration(.milliseconds(1)...Self.week),
+            standard: "10s",
+            "The wait before the first retry."
+        ),
+        SettingKey(
+            "apps.*.retry.max_backoff",
+            .duration(.milliseconds(1)...Self.week),
+            standard: "10m",
+            "The longest wait between two attempts."
+        ),
+        SettingKey(
+            "apps.*.retry.max_doublings",
+            .integer(0...62),
+            standard: "5",
+            "How often the wait doubles; after that it grows by the same amount each time."
+        ),
+        SettingKey(
+            "apps.*.retry.age_limit",
+            .duration(.milliseconds(1)...Self.week),
+            standard: "3h",
+            "No attempt starts later than this after the message was published (or after its not_before)."
+        ),
+        SettingKey(
+            "apps.*.retry.retry_limit",
+            .integer(0...1_000_000),
+            "How many retries a message gets at most; without it only age_limit ends them."
+        ),
+        SettingKey(
+            "log.level",
+            .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
+            standard: "info",
+            "How much a worker says on standard error."
+        ),
+    ]
+
+    /// The keys one step below a path, in the table's order, each once. `*` if names stand there.
+    static func words(below path: [String]) -> [String] {
+        var words: [String] = []
+        for key in Self.keys where key.path.count > path.count && Self.matches(key.path.prefix(path.count), path) {
+            let word = key.path[path.count]
+            if !words.contains(word) { words.append(word) }
+        }
+        return words
+    }
+
+    /// The row for a path whose names are filled in.
+    static func key(at path: [String]) -> SettingKey? {
+        Self.keys.first { $0.path.count == path.count && Self.matches($0.path[...], path) }
+    }
+
+    private static func matches(_ pattern: ArraySlice<String>, _ path: [String]) -> Bool {
+        zip(pattern, path).allSatisfy { $0 == "*" || $0 == $1 }
+    }
+}

@@ -1,0 +1,119 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Simulator
+
+/// `pushfleet simulator`: an APNs for tests.
+struct SimulatorVerb: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulator",
+        abstract: "Run an APNs for tests: real TLS and HTTP/2, Apple's checks and answers, faults on demand.",
+        discussion: """
+            It prints port=<number> and control_port=<number> when it listens, remembers every request, and can be
+            asked and told things over HTTP on the control port. SIGTERM or Ctrl-C ends it.
+
+            Example:
+              scripts/make-certs certs
+              pushfleet simulator --port 8443 --certificate certs/server.pem --private-key certs/server.key \\
+                  --signing-key KEY1234567:ABCDE12345:certs/provider.pub --bundle-id com.example.shop
+            """
+    )
+
+    @Option(help: "The IPv4 address to listen on.")
+    var host = "127.0.0.1"
+    @Option(help: "The port for pushes; 0 takes a free one.")
+    var port: UInt16 = 0
+    @Option(help: "The port of the control API, on 127.0.0.1; 0 takes a free one.")
+    var controlPort: UInt16 = 0
+    @Flag(help: "Offer no control API.")
+    var noControl = false
+    @Option(
+        name: [.customLong("certificate"), .customLong("cert")],
+        help: "PEM file of the server's certificate chain."
+    )
+    var certificate: String
+    @Option(name: [.customLong("private-key"), .customLong("key")], help: "PEM file of its private key.")
+    var privateKey: String
+    @Option(
+        name: .customLong("signing-key"),
+        help: ArgumentHelp(
+            "A provider's key: its id, the team, and a PEM file of its public half. May be repeated.",
+            valueName: "kid:team:file"
+        )
+    )
+    var signingKeys: [String] = []
+    @Option(
+        name: .customLong("bundle-id"),
+        help: "An app of the team; pushes to other topics are refused. May be repeated; without it all are taken."
+    )
+    var bundleIDs: [String] = []
+    @Option(help: "production or sandbox.")
+    var environment = "production"
+    @Option(help: "Time between a request's arrival and its answer.", transform: Duration.argument)
+    var latency: Duration = .zero
+    @Option(help: "Streams per connection before the first good provider token.")
+    var initialStreams: UInt32 = 1
+    @Option(help: "Streams per connection after it.")
+    var streams: UInt32 = 1000
+    @Option(help: "The same seed and the same requests give the same faults.")
+    var seed: UInt64 = 1
+    @Option(help: "Requests that the ledger keeps.")
+    var ledgerLimit = 1_000_000
+    @Option(
+        help:
+            "How tokens that were never set are answered: \(UnknownTokens.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    var unknownTokens = UnknownTokens.accept.rawValue
+
+    func run() async throws {
+        let settings = try self.settings()
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let simulator = try await Simulator.start(settings)
+            Terminal.print("port=\(simulator.port)")
+            if let port = simulator.controlPort { Terminal.print("control_port=\(port)") }
+            try await StopSignals.run(onFirst: { _ in }) { stop in
+                for await _ in stop { break }
+                await simulator.stop()
+            }
+        } catch {
+            throw VerbFailure("the simulator cannot start: \(error)")
+        }
+    }
+
+    private func settings() throws -> Simulator.Settings {
+        var settings = Simulator.Settings(certificate: self.certificate, privateKey: self.privateKey)
+        settings.host = self.host
+        settings.port = self.port
+        settings.controlPort = self.noControl ? nil : self.controlPort
+        guard let environment = APNsEnvironment(rawValue: self.environment) else {
+            throw ValidationError("--environment must be production or sandbox")
+        }
+        settings.environment = environment
+        settings.keys = try self.signingKeys.map(Self.key)
+        settings.bundleIDs = self.bundleIDs.isEmpty ? nil : Set(self.bundleIDs)
+        guard let unknownTokens = UnknownTokens(rawValue: self.unknownTokens) else {
+            throw ValidationError(
+                "--unknown-tokens must be one of \(UnknownTokens.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
+        }
+        settings.unknownTokens = unknownTokens
+        settings.latency = self.latency
+        settings.initialStreams = self.initialStreams
+        settings.streams = self.streams
+        settings.seed = self.seed
+        settings.ledgerLimit = self.ledgerLimit
+        return settings
+    }
+
+    private static func key(_ text: String) throws -> ProviderKey {
+        let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
+        guard parts.count == 3 else {
+            throw ValidationError("--signing-key '\(text)' must be <key id>:<team id>:<file of the public key>")
+        }
+        do throws(ValueFault) {
+            return ProviderKey(id: parts[0], team: parts[1], pem: try ConfigurationLoader.read(parts[2]))
+        } catch {
+            throw ValidationError("--signing-key: \(parts[2]) \(error.phrase)")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+internal import Worker
+
+/// `pushfleet worker`: one replica of the fleet.
+struct WorkerVerb: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "worker",
+        abstract: "Run one worker: take messages from RabbitMQ and get each one an answer from Apple.",
+        discussion: """
+            Run as many as you like, on as many machines as you like; together they never hold more connections to
+            Apple than the configuration allows. It prints "ready" when it takes messages, and logs to standard error.
+
+            SIGTERM or Ctrl-C drains: it takes nothing new, waits for answers (worker.drain_timeout), gives the rest
+            back, and exits with 0. A second signal ends it at once with 1.
+
+            Example:
+              pushfleet worker --config pushfleet.yaml
+            """
+    )
+
+    @OptionGroup var config: ConfigurationOption
+
+    func run() async throws {
+        let loaded = try self.config.require([.servers, .keys])
+        // A peer that goes away while we write is an error on that socket, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        let level = Logger.Level(rawValue: loaded.logLevel) ?? .info
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        let logger = Logger(label: "pushfleet.worker")
+        let settings = loaded.settings
+        logger.info(
+            "starting",
+            metadata: [
+                "version": "\(Version.current)", "config": "\(loaded.file ?? "")", "apps": "\(settings.apps.count)",
+                "credentials": "\(settings.credentials.count)",
+            ]
+        )
+        do {
+            try await StopSignals.run { signal in
+                logger.notice("draining; a second signal ends at once", metadata: ["signal": "\(signal)"])
+            } _: { drain in
+                try await WorkerProcess.run(settings: settings, logger: logger, drain: drain) {
+                    Terminal.print("ready")
+                }
+            }
+        } catch {
+            throw VerbFailure("the worker cannot go on: \(error)")
+        }
+        logger.info("stopped")
+    }
+}

@@ -1,0 +1,422 @@
+internal import APNs
+internal import Foundation
+internal import Push
+internal import Testing
+internal import Worker
+
+@testable import pushfleet
+
+@Suite struct ConfigurationTests {
+    let folder: TestFolder
+    let key: String
+
+    init() throws {
+        self.folder = try TestFolder()
+        self.key = try self.folder.writeKey()
+    }
+
+    /// A configuration with nothing wrong; the sections can be replaced.
+    func yaml(
+        amqp: String = "{ url: 'amqp://u:secret@localhost/v' }",
+        redis: String = "{ url: 'redis://localhost' }",
+        credential: String = "",
+        app: String = "",
+        rest: String = ""
+    ) -> String {
+        """
+        amqp: \(amqp)
+        redis: \(redis)
+        credentials:
+          main:
+            environment: sandbox
+            team_id: TEAM123456
+            key_id: KEY1234567
+            key_file: \(self.key)
+            max_connections: 4
+        \(credential)
+        apps:
+          com.example.shop:
+            credential: main
+        \(app)
+        \(rest)
+        """
+    }
+
+    func load(
+        _ yaml: String,
+        environment: [String: String] = [:],
+        needs: ConfigurationLoader.Needs = [.servers, .keys]
+    ) throws -> LoadedConfiguration {
+        let file = try self.folder.write("c.yaml", yaml)
+        return ConfigurationLoader(environment: environment, standardPath: "/nonexistent/pushfleet.yaml")
+            .load(option: file, needs: needs)
+    }
+
+    // MARK: What holds
+
+    @Test("a small file gets all defaults")
+    func defaults() throws {
+        let loaded = try self.load(self.yaml())
+        #expect(loaded.problems == [])
+        let settings = loaded.settings
+        let standard = FleetSettings(amqp: settings.amqp, redis: settings.redis)
+        #expect(settings.amqp == ServerSettings(url: "amqp://u:secret@localhost/v"))
+        #expect(settings.budget == standard.budget)
+        #expect(settings.worker == standard.worker)
+        #expect(settings.amqpHeartbeat == standard.amqpHeartbeat)
+        #expect(settings.apps.map(\.bundleID) == ["com.example.shop"])
+        #expect(settings.apps.map(\.retry) == [.standard])
+        #expect(settings.credentials.map(\.environment) == [.sandbox])
+        #expect(loaded.logLevel == "info")
+    }
+
+    @Test("the environment goes before the file, the file before the default, and the origin is told")
+    func precedence() throws {
+        let loaded = try self.load(
+            self.yaml(rest: "budget: { lease: 40s, heartbeat: 4s }"),
+            environment: [
+                "PUSHFLEET_BUDGET_LEASE": "1m", "PUSHFLEET_APPS_COM_EXAMPLE_SHOP_RETRY_AGE_LIMIT": "1h",
+                "PUSHFLEET_WORKER_DRAIN_TIMEOUT": "",
+            ]
+        )
+        #expect(loaded.problems == [])
+        #expect(loaded.settings.budget.lease == .seconds(60))
+        #expect(loaded.settings.budget.heartbeat == .seconds(4))
+        #expect(loaded.settings.budget.quantum == .seconds(30))
+        #expect(loaded.settings.apps.first?.retry.ageLimit == .seconds(3600))
+        let origins = Dictionary(uniqueKeysWithValues: loaded.effective.map { ($0.key, $0) })
+        #expect(origins["budget.lease"]?.origin == .environment("PUSHFLEET_BUDGET_LEASE"))
+        #expect(origins["budget.heartbeat"]?.origin == .file)
+        #expect(origins["budget.quantum"]?.origin == .standard)
+        #expect(origins["worker.drain_timeout"]?.origin == .standard)
+        #expect(origins["amqp.ca_file"]?.origin == .unset)
+        #expect(origins["amqp.url"]?.value == "amqp://u@localhost:5672/v")
+    }
+
+    @Test("no secret is shown, in values or in problems")
+    func secrets() throws {
+        for url in [
+            "amqp://u:s3cr3t@h/v?password=s3cr3t", "amqp:s3cr3t", "s3cr3t", "amqp://u:s3cr3t#@h o s t",
+            "amqp://u:x/s3cr3t@h", "amqp://u:x?s3cr3t@h", "amqp://u:s3cr3t/@h", "redis://:x/s3cr3t@h",
+        ] {
+            let loaded = try self.load(self.yaml(amqp: "{ url: '\(url)' }", redis: "{ url: '\(url)' }"))
+            let shown = loaded.effective.map(\.value) + loaded.problems.map(\.description)
+            #expect(!shown.joined(separator: "\n").contains("s3cr3t"), "\(url)")
+        }
+    }
+
+    @Test("a URL can come from a file, and the environment can choose the other way")
+    func urlFile() throws {
+        let secret = try self.folder.write("url", "amqps://u:p@broker.example:5671\n")
+        let fromFile = try self.load(self.yaml(amqp: "{ url_file: \(secret) }"))
+        #expect(fromFile.problems == [])
+        #expect(fromFile.settings.amqp.url == "amqps://u:p@broker.example:5671")
+        let variableFirst = try self.load(
+            self.yaml(amqp: "{ url_file: \(secret) }"),
+            environment: ["PUSHFLEET_AMQP_URL": "amqp://localhost"]
+        )
+        #expect(variableFirst.problems == [])
+        #expect(variableFirst.settings.amqp.url == "amqp://localhost")
+        let fileFirst = try self.load(self.yaml(), environment: ["PUSHFLEET_AMQP_URL_FILE": secret])
+        #expect(fileFirst.problems == [])
+        #expect(fileFirst.settings.amqp.url == "amqps://u:p@broker.example:5671")
+    }
+
+    @Test("a verb that needs no server and no key is not bothered by missing ones")
+    func needs() throws {
+        let text = self.yaml(amqp: "", redis: "").replacing(self.key, with: "/nonexistent.p8")
+        #expect(try self.load(text, needs: []).problems == [])
+        #expect(try self.load(text, needs: [.servers]).errors.map(\.key) == ["amqp.url", "redis.url"])
+        #expect(try self.load(text).errors.count == 3)
+    }
+
+    // MARK: What is wrong
+
+    /// One line that is added or one section that is replaced, and what is said about it.
+    struct Fault: CustomTestStringConvertible, Sendable {
+        var amqp = "{ url: 'amqp://localhost' }"
+        var credential = ""
+        var app = ""
+        var rest = ""
+        let key: String
+        let text: String
+
+        var testDescription: String { "\(self.key): \(self.text)" }
+    }
+
+    static let faultTable: [Fault] = [
+        Fault(rest: "budgett: {}", key: "budgett", text: "is not a key; did you mean budget?"),
+        Fault(rest: "lease: 3s", key: "lease", text: "is not a key; did you mean budget.lease?"),
+        Fault(rest: "xyzzy: 1", key: "xyzzy", text: "the sections are amqp, redis, budget"),
+        Fault(
+            rest: "worker: { drain_time: 1s }",
+            key: "worker.drain_time",
+            text: "the keys here are drain_timeout,"
+        ),
+        Fault(
+            app: "    retrys: {}",
+            key: "apps.com.example.shop.retrys",
+            text: "did you mean apps.com.example.shop.retry"
+        ),
+        Fault(rest: "budget: 20s", key: "budget", text: "must be a section with keys below it: lease, heartbeat"),
+        Fault(rest: "budget: { lease: [1s] }", key: "budget.lease", text: "must be one value"),
+        Fault(rest: "budget: { lease: 20 }", key: "budget.lease", text: "\"20\" has no unit; write 20s"),
+        Fault(rest: "budget: { lease: 2h }", key: "budget.lease", text: "out of range; it must be 1s to 1h"),
+        Fault(
+            rest: "budget: { lease: 14s }",
+            key: "budget.lease",
+            text:
+                "is 14s, but must be at least five heartbeats of 3s, so that one lost answer costs nothing; make it 15s"
+        ),
+        Fault(
+            rest: "worker: { streams_per_connection: many }",
+            key: "worker.streams_per_connection",
+            text: "\"many\" is not a whole number"
+        ),
+        Fault(
+            rest: "worker: { prefetch_per_connection: 2001 }",
+            key: "worker.prefetch_per_connection",
+            text: "it must be 1 to 2000"
+        ),
+        Fault(rest: "log: { level: inof }", key: "log.level", text: "did you mean info?"),
+        Fault(amqp: "{ url: 'http://localhost' }", key: "amqp.url", text: "must begin with amqp:// or amqps://"),
+        Fault(amqp: "{ url: 'amqp://' }", key: "amqp.url", text: "at the host: it is missing"),
+        Fault(amqp: "{ url: 'amqp://a%zzb' }", key: "amqp.url", text: "percent-encode"),
+        Fault(amqp: "", key: "amqp.url", text: "is missing; write amqp://user:password@host"),
+        Fault(
+            amqp: "{ url: 'amqp://localhost', url_file: /nonexistent }",
+            key: "amqp.url_file",
+            text: "keep one of them"
+        ),
+        Fault(
+            amqp: "{ url_file: /nonexistent }",
+            key: "amqp.url_file",
+            text: "/nonexistent cannot be read: there is no"
+        ),
+        Fault(
+            amqp: "{ url: 'amqp://localhost', ca_file: /nonexistent }",
+            key: "amqp.ca_file",
+            text: "there is no such file"
+        ),
+        Fault(amqp: "{ url: 'amqp://localhost', ca_file: / }", key: "amqp.ca_file", text: "it is a directory"),
+        Fault(amqp: "{ url: 'amqp://localhost', heartbeat: 1s }", key: "amqp.heartbeat", text: "5s to 1m"),
+        Fault(amqp: "{ url: 'amqp://localhost', heartbeat: 5500ms }", key: "amqp.heartbeat", text: "whole seconds"),
+        Fault(credential: "  other:", key: "credentials.other.team_id", text: "is missing; the team, from"),
+        Fault(
+            credential: "    port: 8443",
+            key: "credentials.main.port",
+            text: "Apple listens on 443 and 2197 only; set host"
+        ),
+        Fault(credential: "    port: 0", key: "credentials.main.port", text: "1 to 65535"),
+        Fault(app: "  -shop: { credential: main }", key: "apps.-shop", text: "is not a name; use 1 to 128"),
+        Fault(app: "  a/b: { credential: main }", key: "apps.a/b", text: "is not a name"),
+        Fault(app: "  other: {}", key: "apps.other.credential", text: "is missing"),
+        Fault(
+            app: "  other: { credential: mian }",
+            key: "apps.other.credential",
+            text: "\"mian\" is not in credentials; those are main; did you mean main?"
+        ),
+        Fault(
+            app: "    retry: { min_backoff: 1h }",
+            key: "apps.com.example.shop.retry.min_backoff",
+            text: "must not be greater than max_backoff"
+        ),
+        Fault(
+            app: "    retry: { min_backoff: 0s }",
+            key: "apps.com.example.shop.retry.min_backoff",
+            text: "out of range"
+        ),
+        Fault(
+            app: "    retry: { min_backoff: 1s, max_doublings: 0 }",
+            key: "apps.com.example.shop.retry.max_doublings",
+            text: "each a queue"
+        ),
+        Fault(
+            app: "    retry: { retry_limit: -1 }",
+            key: "apps.com.example.shop.retry.retry_limit",
+            text: "out of range"
+        ),
+        Fault(
+            app: "    retry: { age_limit: 8d }",
+            key: "apps.com.example.shop.retry.age_limit",
+            text: "1ms to 7d"
+        ),
+    ]
+
+    @Test("every fault is told with its key, the rule and the fix", arguments: Self.faultTable)
+    func faults(fault: Fault) throws {
+        let loaded = try self.load(
+            self.yaml(amqp: fault.amqp, credential: fault.credential, app: fault.app, rest: fault.rest)
+        )
+        let found = loaded.errors.first { $0.key == fault.key }
+        #expect(found?.text.contains(fault.text) == true, "\(loaded.problems)")
+        #expect(found?.place.hasSuffix("/c.yaml") == true)
+        // Nothing else is accused, but what is missing beside what is missing.
+        #expect(loaded.errors.allSatisfy { $0.key == fault.key || $0.text.contains("is missing") }, "\(loaded.errors)")
+    }
+
+    @Test(
+        "ids of Apple have ten characters",
+        arguments: ["abc", "key1234567", "KEY12345678", "KEY-123456", "KEY123456ß", "'KEY 123456'"]
+    )
+    func appleIDs(id: String) throws {
+        let loaded = try self.load(self.yaml().replacing("key_id: KEY1234567", with: "key_id: \(id)"))
+        #expect(loaded.errors.map(\.key) == ["credentials.main.key_id"])
+    }
+
+    @Test("max_connections is 1 to 1000", arguments: ["0", "1001", "-1", "four"])
+    func maxConnections(number: String) throws {
+        let loaded = try self.load(self.yaml().replacing("max_connections: 4", with: "max_connections: \(number)"))
+        #expect(loaded.errors.map(\.key) == ["credentials.main.max_connections"])
+    }
+
+    @Test("a file without apps is refused", arguments: ["", "apps:", "apps: {}"])
+    func noApps(apps: String) throws {
+        let loaded = try self.load("amqp: { url: 'amqp://localhost' }\nredis: { url: 'redis://localhost' }\n\(apps)")
+        #expect(loaded.errors.map(\.key) == ["apps"])
+        #expect(loaded.errors.first?.text.contains("at least one") == true)
+    }
+
+    @Test("all errors come at once")
+    func allAtOnce() throws {
+        let loaded = try self.load(
+            self.yaml(
+                amqp: "{ url: 'http://x' }",
+                credential: "    port: 1",
+                app: "    bundel_id: x",
+                rest: "budget: { lease: 3s }"
+            )
+        )
+        #expect(
+            Set(loaded.errors.compactMap(\.key)) == [
+                "amqp.url", "credentials.main.port", "apps.com.example.shop.bundel_id", "budget.lease",
+            ]
+        )
+    }
+
+    @Test(
+        "what is no YAML is told once, with the line",
+        arguments: [
+            ("a: [", "is not YAML"), ("a: 1\na: 2", "has a twice"), ("- 1", "is not a mapping"),
+            ("just text", "is not a mapping"),
+            ("a: b: c", "is not YAML"), ("\tamqp: 1", "is not YAML"),
+        ]
+    )
+    func notYAML(text: String, hint: String) throws {
+        let loaded = try self.load(text)
+        #expect(loaded.errors.count == 1)
+        #expect(loaded.errors.first?.text.contains(hint) == true, "\(loaded.errors)")
+        #expect(loaded.errors.first?.line != nil)
+    }
+
+    @Test("the line of a fault is the line of its key")
+    func lines() throws {
+        let loaded = try self.load(self.yaml(rest: "log:\n  level: loud"))
+        let lines = try String(contentsOfFile: "\(self.folder.path)/c.yaml", encoding: .utf8).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        let line = try #require(loaded.errors.first?.line)
+        #expect(lines[line - 1] == "  level: loud")
+        #expect(loaded.errors.first?.description.hasSuffix("(line \(line))") == true)
+    }
+
+    @Test("a file that is not there, or cannot be read, is one error")
+    func unreadable() throws {
+        let loader = ConfigurationLoader(environment: [:], standardPath: "/nonexistent/pushfleet.yaml")
+        #expect(
+            loader.load(option: "/nonexistent", needs: []).errors.map(\.text).first?.contains("no such file") == true
+        )
+        #expect(
+            loader.load(option: self.folder.path, needs: []).errors.map(\.text).first?.contains("directory") == true
+        )
+        #expect(loader.load(option: nil, needs: []).errors.map(\.text).first?.contains("--config") == true)
+        #expect(loader.path(option: nil) == nil)
+        let byVariable = ConfigurationLoader(environment: ["PUSHFLEET_CONFIG": "/a"], standardPath: self.key)
+        #expect(byVariable.path(option: nil) == "/a")
+        #expect(byVariable.path(option: "/b") == "/b")
+        #expect(ConfigurationLoader(environment: [:], standardPath: self.key).path(option: nil) == self.key)
+    }
+
+    @Test("a variable's fault names the variable")
+    func variableFault() throws {
+        let loaded = try self.load(self.yaml(), environment: ["PUSHFLEET_BUDGET_LEASE": "20"])
+        #expect(
+            loaded.errors.map(\.description) == [
+                "PUSHFLEET_BUDGET_LEASE: budget.lease: \"20\" has no unit; write 20s for seconds, or use ms, m, h or d"
+            ]
+        )
+    }
+
+    @Test("variables that do nothing, or could mean two keys, are told")
+    func variables() throws {
+        let loaded = try self.load(
+            self.yaml(app: "  com.example-shop: { credential: main }"),
+            environment: [
+                "PUSHFLEET_BUDGET_LEESE": "20s", "PUSHFLEET_APPS_COM_EXAMPLE_SHOP_BUNDLE_ID": "x",
+                "PUSHFLEET_CONFIG": "/x", "PUSHFLEET_SERVICE_HOST": "10.0.0.1", "PUSHFLEET_PORT_80_TCP": "tcp://x",
+            ]
+        )
+        #expect(loaded.warnings.map(\.place) == ["PUSHFLEET_BUDGET_LEESE"])
+        #expect(loaded.warnings.first?.text.contains("did you mean PUSHFLEET_BUDGET_LEASE?") == true)
+        #expect(loaded.errors.map(\.place) == ["PUSHFLEET_APPS_COM_EXAMPLE_SHOP_BUNDLE_ID"])
+    }
+
+    // MARK: Keys and doubts
+
+    @Test("a key file must hold a P-256 key")
+    func keyFiles() throws {
+        let wrong = try self.folder.write("wrong.p8", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
+        for (file, hint) in [(wrong, "is not a P-256 private key"), ("/nonexistent.p8", "no such file")] {
+            let loaded = try self.load(self.yaml().replacing(self.key, with: file))
+            #expect(loaded.errors.map(\.key) == ["credentials.main.key_file"])
+            #expect(loaded.errors.first?.text.contains(hint) == true)
+        }
+    }
+
+    @Test("a key that everyone may read is a doubt, through a link too")
+    func openKey() throws {
+        let open = try self.folder.writeKey("open.p8", mode: 0o644)
+        let link = "\(self.folder.path)/link.p8"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: open)
+        for file in [open, link] {
+            let loaded = try self.load(self.yaml().replacing(self.key, with: file))
+            #expect(loaded.errors == [])
+            #expect(loaded.warnings.map(\.key) == ["credentials.main.key_file"])
+        }
+    }
+
+    @Test("a CA file must hold a certificate")
+    func caFile() throws {
+        let loaded = try self.load(self.yaml(credential: "    ca_file: \(self.key)"))
+        #expect(loaded.errors.first?.text.contains("holds no certificate") == true)
+    }
+
+    @Test(
+        "plaintext to another machine is a doubt",
+        arguments: [
+            ("amqp://broker.example", true), ("amqp://10.0.0.3:5672", true), ("amqps://broker.example", false),
+            ("amqp://localhost", false), ("amqp://127.0.0.9", false), ("amqp://[::1]:5672", false),
+            ("amqp://a.localhost", false), ("amqp://[2001:db8::1]", true),
+        ]
+    )
+    func plaintext(url: String, isDoubtful: Bool) throws {
+        let loaded = try self.load(self.yaml(amqp: "{ url: '\(url)' }"))
+        #expect(loaded.errors == [])
+        #expect(loaded.warnings.map(\.key) == (isDoubtful ? ["amqp.url"] : []))
+    }
+
+    @Test("a credential that no app uses is a doubt")
+    func unused() throws {
+        let loaded = try self.load(
+            self.yaml(
+                credential: """
+                      spare: { environment: sandbox, team_id: TEAM123456, key_id: KEY1234567, key_file: \(self.key), \
+                    max_connections: 1 }
+                    """
+            )
+        )
+        #expect(loaded.errors == [])
+        #expect(loaded.warnings.map(\.key) == ["credentials.spare"])
+    }
+}
