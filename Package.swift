@@ -72,10 +72,13 @@ let tests: [Target] = [
         dependencies: ["Simulator", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]),
     .testTarget(name: "WorkerTests", dependencies: ["Worker", "Push", "APNs", "Broker", "Store"]),
     .testTarget(
+        name: "PushfleetTests",
+        dependencies: ["pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers", crypto]),
+    .testTarget(name: "TestServersTests", dependencies: ["TestServers"]),
+    .testTarget(
         name: "EndToEndTests",
         dependencies: [
             "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
-            "pushfleet",
         ]),
 ]
 

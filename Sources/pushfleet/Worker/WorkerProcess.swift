@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Logging
 internal import Worker
 
@@ -13,9 +14,29 @@ enum WorkerProcess {
         settings: FleetSettings,
         logger: Logger,
         drain: AsyncStream<Void>,
-        ready: @Sendable () -> Void
+        ready: @escaping @Sendable () -> Void
     ) async throws {
-        ready()
+        let worker = try Worker.start(
+            settings,
+            keys: try KeyFiles.read(settings.credentials),
+            version: Version.current,
+            host: ProcessInfo.processInfo.hostName,
+            processID: ProcessInfo.processInfo.processIdentifier,
+            logger: logger,
+            onReady: ready
+        )
         for await _ in drain { break }
+        await worker.drain()
+    }
+}
+
+/// The content of the key files, by the name of their credential.
+enum KeyFiles {
+    static func read(_ credentials: [CredentialSettings]) throws -> [String: String] {
+        var keys: [String: String] = [:]
+        for credential in credentials {
+            keys[credential.name] = try String(contentsOfFile: credential.keyFile, encoding: .utf8)
+        }
+        return keys
     }
 }
