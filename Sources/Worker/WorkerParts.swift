@@ -63,7 +63,9 @@ struct WorkerParts {
     /// The two AMQP connections differ only in their name.
     func amqp(_ role: String) -> BrokerSettings {
         BrokerSettings(
-            address: self.amqpAddress, connectionName: "pushfleet worker \(self.name) \(role)",
-            authorities: self.settings.amqp.caFile)
+            address: self.amqpAddress,
+            connectionName: "pushfleet worker \(self.name) \(role)",
+            authorities: self.settings.amqp.caFile
+        )
     }
 }

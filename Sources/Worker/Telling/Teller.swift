@@ -53,7 +53,8 @@ struct Teller: Sendable {
     func deliveriesLost(_ queue: String, count: Int, detail: String) {
         self.logger.warning(
             "Deliveries are void: RabbitMQ hands them out again",
-            metadata: [Key.queue: "\(queue)", Key.count: "\(count)", Key.detail: "\(detail)"])
+            metadata: [Key.queue: "\(queue)", Key.count: "\(count)", Key.detail: "\(detail)"]
+        )
     }
 
     func redisProblem(_ problem: String) {
