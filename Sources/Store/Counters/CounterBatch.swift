@@ -66,14 +66,14 @@ package struct CounterBatch: Sendable {
 
     // MARK: Counting
 
-    package mutating func add(_ count: Int64 = 1, _ field: CounterField, at slot: Slot) {
+    package mutating func add(_ field: CounterField, _ count: Int64 = 1, at slot: Slot) {
         self.rows[Int(slot.index) * CounterLayout.width + field.index] += count
         self.touch(slot)
     }
 
     /// Counts under the field and under its reason.
-    package mutating func add(_ count: Int64 = 1, _ field: ReasonField, _ reason: Reason, at slot: Slot) {
-        if let total = field.total { self.add(count, total, at: slot) } else { self.touch(slot) }
+    package mutating func add(_ field: ReasonField, _ reason: Reason, _ count: Int64 = 1, at slot: Slot) {
+        if let total = field.total { self.add(total, count, at: slot) } else { self.touch(slot) }
         self.reasons[ReasonKey(slot: slot.index, field: field, reason: reason.index), default: 0] += count
     }
 

@@ -7,24 +7,25 @@ internal import Push
 /// as it is and counts once. While Redis is away the batch goes on counting.
 package final class CounterFlush {
     /// KEYS: the worker's last flush, all lanes, then one hash per lane. ARGV: the flush's number, the lives of a counter
-    /// and of the number, then per lane its name, how many fields, and the fields with their counts.
+    /// and of the number, then per lane its name, how many fields, and the fields with their counts. A field that cannot
+    /// be counted up, because someone wrote something else there, is left out: it must not hold up all others.
     private static let script = Script(
         """
         local last = redis.call('GET', KEYS[1])
         if last and tonumber(last) >= tonumber(ARGV[1]) then return 0 end
+        redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
         local clock = redis.call('TIME')
         local now, life = clock[1] * 1000 + math.floor(clock[2] / 1000), tonumber(ARGV[2])
         local at = 4
         for k = 3, #KEYS do
             redis.call('ZADD', KEYS[2], string.format('%.0f', now), ARGV[at])
             local fields = tonumber(ARGV[at + 1])
-            for f = at + 2, at + fields * 2, 2 do redis.call('HINCRBY', KEYS[k], ARGV[f], ARGV[f + 1]) end
+            for f = at + 2, at + fields * 2, 2 do redis.pcall('HINCRBY', KEYS[k], ARGV[f], ARGV[f + 1]) end
             redis.call('PEXPIRE', KEYS[k], life)
             at = at + 2 + fields * 2
         end
         redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - life))
         redis.call('PEXPIRE', KEYS[2], life)
-        redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
         return 1
         """
     )

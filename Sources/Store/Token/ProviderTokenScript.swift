@@ -3,8 +3,8 @@ enum ProviderTokenScript {
     static let ask = Script(askSource(now: BudgetScript.serverTime))
     static let store = Script(storeSource(now: BudgetScript.serverTime))
 
-    /// Answers `{1, jwt, issued, age}` for a token to use, `{2, jwt or '', issued, lock}` when the caller is to make one,
-    /// `{3, lock left}` when another worker is making one and there is none to use until then.
+    /// Answers `{1, jwt, issued, age}` for a token to use, `{2, jwt or '', issued, age, lock}` when the caller is to make
+    /// one, `{3, lock left}` when another worker is making one and there is none to use until then.
     ///
     /// A token from the future means that the server's clock went back: nothing is known about its age, and one new
     /// token too many does less harm than an hour of refused messages.
@@ -32,17 +32,20 @@ enum ProviderTokenScript {
         end
         redis.call('HSET', KEYS[1], 'owner', id, 'locked', string.format('%.0f', now + lock))
         if redis.call('PTTL', KEYS[1]) < lock then redis.call('PEXPIRE', KEYS[1], lock) end
-        return { 2, jwt or '', issued, lock }
+        return { 2, jwt or '', issued, age, lock }
         """
     }
 
-    /// Answers `{1, jwt, issued, 0}` when stored, `{0}` when the caller no longer holds the lock.
+    /// Answers `{1, jwt, issued, age}` with the token to use, another one if the fleet got it back meanwhile, and `{0}`
+    /// when the caller no longer holds the lock.
     static func storeSource(now: String) -> String {
         """
         \(now)
         local owner, locked, jwt, issued = unpack(redis.call('HMGET', KEYS[1], 'owner', 'locked', 'jwt', 'issued'))
         if jwt == ARGV[2] then return { 1, jwt, tonumber(issued), now - tonumber(issued) } end
         if owner ~= ARGV[1] or tonumber(locked) <= now then return { 0 } end
+        local age = jwt and now - tonumber(issued) or -1
+        if age >= 0 and age < tonumber(ARGV[4]) then return { 1, jwt, tonumber(issued), age } end
         redis.call('HSET', KEYS[1], 'jwt', ARGV[2], 'issued', string.format('%.0f', now))
         redis.call('HDEL', KEYS[1], 'owner', 'locked')
         redis.call('PEXPIRE', KEYS[1], ARGV[3])

@@ -82,6 +82,7 @@ package struct SharedProviderToken: Sendable {
         call.add(self.id.description)
         call.add(jwt)
         call.add(milliseconds: Self.life)
+        call.add(milliseconds: Self.pause)
         return call
     }
 
@@ -91,12 +92,9 @@ package struct SharedProviderToken: Sendable {
         switch kind {
         case 1: return Self.token(parts).map(Answer.use)
         case 2:
-            guard parts.count == 4, let lock = parts[3].integer, let jwt = parts[1].text else { return nil }
-            guard !jwt.isEmpty, let issued = parts[2].integer else {
-                return .make(until: .milliseconds(lock), old: nil)
-            }
-            let old = ProviderToken(jwt: jwt, issued: UnixTime(milliseconds: issued), age: Self.reuse)
-            return .make(until: .milliseconds(lock), old: old)
+            guard parts.count == 5, let lock = parts[4].integer else { return nil }
+            let old = Self.token(Array(parts[..<4]))
+            return .make(until: .milliseconds(lock), old: old?.jwt.isEmpty == false ? old : nil)
         case 3: return parts.count == 2 ? parts[1].integer.map { .wait(.milliseconds($0)) } : nil
         default: return nil
         }

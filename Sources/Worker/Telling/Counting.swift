@@ -17,12 +17,12 @@ struct Counting {
 
     func add(_ field: CounterField, _ slot: CounterSlot, _ count: Int64 = 1) {
         guard count != 0 else { return }
-        self.flush.batch.add(count, field, at: slot)
+        self.flush.batch.add(field, count, at: slot)
     }
 
     /// Counts under the field and under the reason, of which there is a bounded number.
     func add(_ field: ReasonField, _ reason: String, _ slot: CounterSlot) {
-        self.flush.batch.add(1, field, self.flush.batch.reason(reason), at: slot)
+        self.flush.batch.add(field, self.flush.batch.reason(reason), at: slot)
     }
 
     func observe(_ field: HistogramField, _ value: Duration, _ slot: CounterSlot) {
