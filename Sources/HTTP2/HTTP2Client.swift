@@ -182,8 +182,8 @@ package final class HTTP2Client {
     package func drain() {
         guard self.phase != .closed, self.phase != .draining else { return }
         self.phase = .draining
-        self.drainDeadline = self.loop.after(self.settings.drainTimeout) { [weak self] in self?.end(.drainTimeout) }
-        self.loop.after(.zero) { [weak self] in self?.endIfDrained() }
+        self.drainDeadline = self.loop.after(self.settings.drainTimeout) { self.end(.drainTimeout) }
+        self.loop.after(.zero) { self.endIfDrained() }
     }
 
     /// Closes at once. Open requests fail, and `didClose` is called, before this returns.
@@ -278,8 +278,8 @@ package final class HTTP2Client {
 
     private func awaitOldest() {
         self.requestDeadline = self.oldest.map { oldest in
-            self.loop.at(oldest.pointee.startedAt + self.settings.requestTimeout) { [weak self] in
-                self?.requestsTimedOut()
+            self.loop.at(oldest.pointee.startedAt + self.settings.requestTimeout) {
+                self.requestsTimedOut()
             }
         }
     }
@@ -306,7 +306,7 @@ package final class HTTP2Client {
         let due =
             self.pingSentAt.map { $0 + self.settings.pingTimeout } ?? self.lastInbound + self.settings.pingInterval
         self.aliveDeadline?.cancel()
-        self.aliveDeadline = self.loop.at(due) { [weak self] in self?.checkAlive() }
+        self.aliveDeadline = self.loop.at(due) { self.checkAlive() }
     }
 
     private func checkAlive() {
@@ -334,8 +334,8 @@ extension HTTP2Client: TransportDelegate {
     package func transportDidOpen(_: Transport) {
         if self.phase == .connecting { self.phase = .waitingForSettings }
         self.lastInbound = self.loop.now
-        self.aliveDeadline = self.loop.after(self.settings.settingsTimeout) { [weak self] in
-            self?.end(.settingsTimeout)
+        self.aliveDeadline = self.loop.after(self.settings.settingsTimeout) {
+            self.end(.settingsTimeout)
         }
     }
 
@@ -360,7 +360,8 @@ extension HTTP2Client: TransportDelegate {
             if self.availableStreams > 0 { self.delegate?.http2HasFreeStreams(self) }
         }
         guard let session = self.session, self.phase != .closed else { return }
-        while transport.unsentBytes < self.settings.transport.highWater {
+        var room = self.settings.transport.highWater - transport.unsentBytes
+        while room > 0 {
             var chunk: UnsafePointer<UInt8>?
             self.isInsideSession = true
             let size = nghttp2_session_mem_send(session, &chunk)
@@ -373,6 +374,7 @@ extension HTTP2Client: TransportDelegate {
                 self.departing = 0
             }
             transport.write(UnsafeRawBufferPointer(start: chunk, count: size))
+            room -= size
         }
         self.endIfSilent(session)
     }

@@ -68,8 +68,8 @@ package final class Transport {
         self.serverName = endpoint.host
         self.delegate = delegate
         self.state = .resolving
-        self.deadline = loop.after(settings.connectTimeout) { [weak self] in self?.connectTimedOut() }
-        loop.after(.zero) { [weak self] in self?.resolve(endpoint) }
+        self.deadline = loop.after(settings.connectTimeout) { self.connectTimedOut() }
+        loop.after(.zero) { self.resolve(endpoint) }
     }
 
     /// Takes over an accepted socket. See ``Listener``.
@@ -86,10 +86,10 @@ package final class Transport {
         self.serverName = ""
         self.delegate = delegate
         self.state = .connecting
-        self.deadline = loop.after(settings.connectTimeout) { [weak self] in self?.connectTimedOut() }
+        self.deadline = loop.after(settings.connectTimeout) { self.connectTimedOut() }
         let descriptor = socket.descriptor
         self.socket = consume socket
-        loop.after(.zero) { [weak self] in self?.adopt(descriptor) }
+        loop.after(.zero) { self.adopt(descriptor) }
     }
 
     deinit {
@@ -99,8 +99,8 @@ package final class Transport {
 
     private func resolve(_ endpoint: Endpoint) {
         guard self.state == .resolving else { return }
-        Resolver.resolve(endpoint, on: self.loop) { [weak self] result in
-            guard let self, self.state == .resolving else { return }
+        Resolver.resolve(endpoint, on: self.loop) { result in
+            guard self.state == .resolving else { return }
             switch result {
             case .success(let addresses):
                 // Shuffled: connections spread over the addresses of one name.
@@ -273,9 +273,9 @@ package final class Transport {
     private func receiveLater() {
         guard let session = self.session, session.holdsBytes, !self.readIsDue else { return }
         self.readIsDue = true
-        self.loop.after(.zero) { [weak self] in
-            self?.readIsDue = false
-            self?.receive()
+        self.loop.after(.zero) {
+            self.readIsDue = false
+            self.receive()
         }
     }
 
@@ -325,7 +325,7 @@ package final class Transport {
         self.delegate = nil
         self.session = nil
         self.watch?.interest = .read
-        self.deadline = self.loop.after(Self.lingerTimeout) { [weak self] in self?.end() }
+        self.deadline = self.loop.after(Self.lingerTimeout) { self.end() }
     }
 
     private func discard() {
