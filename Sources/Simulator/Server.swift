@@ -136,7 +136,10 @@ final class Server {
         case .answer(let answer):
             session.answer(pending.stream, with: answer)
         case .goAway(let lastStream, let code, let debugData, let answer):
-            if answer == nil { session.abandon(pending.stream) }
+            if answer == nil {
+                self.service.withdraw(pending.entry)
+                session.abandon(pending.stream)
+            }
             self.goAway(session, lastStream: lastStream, code: code, debugData: debugData)
             if let answer { session.answer(pending.stream, with: answer) }
         case .reset(let code):

@@ -88,7 +88,8 @@ final class Session {
     func closeIfDone() {
         guard self.isClosing, self.owed == 0, let connection = self.connection else { return }
         guard self.lastStream == 0 || connection.openStreams <= self.abandoned.count else { return }
-        self.end(withReset: false, ending: "GOAWAY")
+        // Not from within a frame that is just being read: the GOAWAY could not leave any more.
+        self.server.loop.after(.zero) { [weak self] in self?.end(withReset: false, ending: "GOAWAY") }
     }
 
     /// Ends the connection now.

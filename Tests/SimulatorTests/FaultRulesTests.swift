@@ -10,9 +10,10 @@ import Testing
     private func hits(_ rule: FaultRule, count: Int, seed: UInt64 = 1, draft: PushDraft = draft) -> [Int] {
         var rules = FaultRules(seed: seed)
         _ = rules.add(rule, at: MonotonicTime(nanoseconds: 0))
+        let request = draft.request
         return (1...count).filter { place in
             let now = MonotonicTime(nanoseconds: Int64(place) * 1_000_000)
-            return rules.fault(for: draft.request, connection: 7, place: place, at: now) != nil
+            return rules.fault(for: request, connection: 7, place: place, at: now) != nil
         }
     }
 

@@ -59,13 +59,13 @@ import Testing
             (200, nil), (200, nil), (200, nil), (400, "BadDeviceToken"), (410, "Unregistered"), (503, "Shutdown"),
             (0, nil),
         ]
-        for step in 1...6000 {
+        for step in 1...3000 {
             let (status, reason) = verdicts[Int(random.next() % UInt64(verdicts.count))]
             let token = [UInt8(random.next() % 200), 1]
             let topic = random.next() % 2 == 0 ? "a.b" : "a.c"
             var entry = Model.Entry(
                 sequence: UInt64(step),
-                id: MessageID(high: 0, low: random.next() % 3000),
+                id: MessageID(high: 0, low: random.next() % 1500),
                 token: token,
                 topic: topic,
                 status: status,
@@ -99,7 +99,7 @@ import Testing
             }
         }
         let totals = ledger.totals
-        #expect(totals.requests == 6000)
+        #expect(totals.requests == 3000)
         #expect(totals.accepted == model.all.filter(\.accepted).count)
         #expect(totals.answered == model.all.filter(\.answered).count)
         #expect(totals.withdrawn == model.all.filter(\.withdrawn).count)
@@ -127,7 +127,7 @@ import Testing
             let last = model.all.last { $0.token == token && $0.accepted }
             let found = ledger.lastPush(to: token, topic: nil, ruleIDs: [])
             #expect(found?.sequence == last?.sequence)
-            let isKept = last.map { $0.sequence > 6000 - 50 } ?? false
+            let isKept = last.map { $0.sequence > 3000 - 50 } ?? false
             #expect(found?.body == (isKept ? last.map { String(decoding: $0.body, as: UTF8.self) } : nil))
         }
     }
@@ -137,14 +137,14 @@ import Testing
         if random.next() % 3 == 0 { filter.token = Hex.encode([UInt8(random.next() % 210), 1]).uppercased() }
         if random.next() % 3 == 0 { filter.topic = ["a.b", "a.c", "a.d"][Int(random.next() % 3)] }
         if random.next() % 4 == 0 {
-            filter.apnsID = MessageID(high: 0, low: random.next() % 3000).text(upperCase: true)
+            filter.apnsID = MessageID(high: 0, low: random.next() % 1500).text(upperCase: true)
         }
         if random.next() % 3 == 0 { filter.status = [200, 400, 410, 503, 0, 599][Int(random.next() % 6)] }
         if random.next() % 5 == 0 { filter.reason = ["Shutdown", "Unregistered", "Nonsense"][Int(random.next() % 3)] }
         if random.next() % 5 == 0 { filter.connection = Int(random.next() % 6) + 1 }
         if random.next() % 5 == 0 { filter.accepted = random.next() % 2 == 0 }
         if random.next() % 5 == 0 { filter.answered = random.next() % 2 == 0 }
-        if random.next() % 4 == 0 { filter.before = random.next() % 6500 }
+        if random.next() % 4 == 0 { filter.before = random.next() % 3300 }
         return filter
     }
 
@@ -175,20 +175,20 @@ import Testing
 
     @Test func `The oldest entries are dropped and counted, and the totals count on`() throws {
         var ledger = Ledger(settings: Ledger.Settings(limit: 5000, keptBodies: 0))
-        for step in 1...20_000 {
+        for step in 1...10_000 {
             let token = [UInt8(truncatingIfNeeded: step), UInt8(truncatingIfNeeded: step >> 8)]
             _ = ledger.record(Self.arrival(self.entry(step, id: UInt64(step), token: token), stream: 1))
         }
         #expect(ledger.count == 5000)
-        #expect(ledger.first == 15_001)
-        #expect(ledger.totals.dropped == 15_000)
-        #expect(ledger.totals.requests == 20_000)
+        #expect(ledger.first == 5001)
+        #expect(ledger.totals.dropped == 5000)
+        #expect(ledger.totals.requests == 10_000)
         #expect(ledger.tokens.chains.count == 5000)
         #expect(ledger.ids.chains.count == 5000)
-        #expect(ledger.records(LedgerFilter(limit: 10_000), ruleIDs: []).map(\.sequence).last == 15_001)
+        #expect(ledger.records(LedgerFilter(limit: 10_000), ruleIDs: []).map(\.sequence).last == 5001)
         let old = LedgerFilter(apnsID: MessageID(high: 1, low: 1).text())
         #expect(ledger.records(old, ruleIDs: []).isEmpty)
-        let new = LedgerFilter(apnsID: MessageID(high: 1, low: 20_000).text())
+        let new = LedgerFilter(apnsID: MessageID(high: 1, low: 10_000).text())
         #expect(ledger.records(new, ruleIDs: []).count == 1)
         ledger.answered(1)
         #expect(ledger.totals.answered == 1)

@@ -225,6 +225,48 @@ import Wire
         }
     }
 
+    @Test func `A GOAWAY with stream 0 is said before the connection closes`() async throws {
+        try await self.with { simulator, line in
+            let text = #"{"reason":"BadCertificateEnvironment"}"#
+            try await simulator.addRule(FaultRule(action: .goAway(code: 0, debugData: text, lastStream: .zero)))
+            #expect(await line.send(Self.draft(1)) == .failure(.notProcessed(.goAway)))
+            let history = await line.history()
+            #expect(history.goAways == [GoAway(lastStreamID: 0, errorCode: 0, debugData: Array(text.utf8))])
+            let record = try #require(try await simulator.requests().first)
+            #expect(record.withdrawn && !record.accepted && !record.answered && record.status == nil)
+            try await self.eventually(simulator) { $0.connectionsOpen == 0 && $0.withdrawn == 1 }
+        }
+    }
+
+    @Test func `Pushes are answered in one piece while a GOAWAY ends connection after connection`() async throws {
+        try await self.with {
+            $0.latency = .milliseconds(1)
+        } _: { simulator, _ in
+            var rule = FaultRule(action: .goAway(code: 0, debugData: "", lastStream: .current))
+            rule.match.every = 40
+            try await simulator.addRule(rule)
+            // A sender as it should be: what was not processed goes again, all else counts once.
+            var left = Array(0..<600)
+            var connections = 0
+            while !left.isEmpty {
+                connections += 1
+                let line = try PushLine.start(port: simulator.port)
+                let outcomes = await line.send(left.map(Self.draft))
+                line.stop()
+                for outcome in outcomes where outcome.status != 200 {
+                    guard case .failure(.notProcessed) = outcome else {
+                        Issue.record("\(outcome)")
+                        return
+                    }
+                }
+                left = zip(left, outcomes).filter { $0.1.status != 200 }.map(\.0)
+            }
+            #expect(connections > 2)
+            let summary = try await simulator.summary()
+            #expect(summary.accepted == 600 && summary.duplicates == 0 && summary.ids == 600)
+        }
+    }
+
     @Test func `GOAWAY for all lets what is under way end well`() async throws {
         try await self.with {
             $0.latency = .milliseconds(100)
