@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Everything that lives on a loop is created on its thread, is touched only there, and needs no lock. A turn is: wait
 /// for readiness, call the handlers, run what other threads posted, fire due deadlines, then let everyone who asked
-/// write out what the turn has gathered. Only `post` and `stop` may be called from another thread.
+/// write out what the turn has gathered. Other threads reach it through ``remote`` only.
 package final class EventLoop {
     /// The time at which this turn began; rules that ran in one turn saw one time.
     package private(set) var now: MonotonicTime
@@ -37,6 +37,16 @@ package final class EventLoop {
         self.wallTime = WallClock.now()
         self.thread = pthread_self()
         try self.poller.add(self.mailbox.descriptor, token: Self.mailboxToken, .read)
+        Self.blockSIGPIPE()
+    }
+
+    /// OpenSSL and other C libraries write with write(2): on a connection that the peer has reset, that raises SIGPIPE
+    /// in the writing thread, which would end the process. Blocked, the write only fails with EPIPE.
+    private static func blockSIGPIPE() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     deinit {

@@ -8,7 +8,7 @@ package final class Listener {
     private let tls: TLSContext?
     private let settings: Transport.Settings
     private let accept: (_ make: (any TransportDelegate) -> Transport) -> Void
-    private let socket: Socket
+    private var socket: Socket?
     private var watch: Watch?
 
     /// The port it listens on; tells which one the system chose when 0 was asked for.
@@ -47,18 +47,20 @@ package final class Listener {
         }
         guard status == 0 else { throw ListenError(endpoint: endpoint, errno: status) }
         self.port = UInt16(bigEndian: address.sin_port)
+        let descriptor = socket.descriptor
         self.socket = consume socket
         do throws(LoopError) {
-            self.watch = try loop.watch(self.socket.descriptor, for: .read, handler: self)
+            self.watch = try loop.watch(descriptor, for: .read, handler: self)
         } catch {
             throw ListenError(endpoint: endpoint, errno: error.errno)
         }
     }
 
-    /// Stops accepting; connections already made live on.
+    /// Stops accepting and frees the port: who connects now is refused. Connections already made live on.
     package func close() {
         self.watch?.cancel()
         self.watch = nil
+        self.socket = nil
     }
 
     private static func address(of endpoint: Endpoint) -> sockaddr_in? {
@@ -72,8 +74,8 @@ package final class Listener {
 
 extension Listener: ReadinessHandler {
     package func isReady(_: Readiness) {
-        while self.watch != nil {
-            let descriptor = pushfleet_accept(self.socket.descriptor)
+        while let listening = self.socket?.descriptor {
+            let descriptor = pushfleet_accept(listening)
             guard descriptor >= 0 else { return self.acceptFailed(errno) }
             var accepted: Socket? = Socket(adopting: descriptor)
             self.accept { delegate in

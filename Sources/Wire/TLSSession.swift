@@ -104,13 +104,15 @@ final class TLSSession {
     }
 
     private func checkProtocol() -> Step {
-        guard self.context.role == .client, !self.context.alpn.isEmpty else { return .done }
+        guard !self.context.alpn.isEmpty else { return .done }
         var chosen: UnsafePointer<UInt8>?
         var length: UInt32 = 0
         SSL_get0_alpn_selected(self.handle, &chosen, &length)
         let wanted = self.context.alpn.dropFirst()
         guard Int(length) == wanted.count, zip(0..<Int(length), wanted).allSatisfy({ chosen?[$0] == $1 }) else {
-            return .failed(.tls("the server did not take ALPN \(String(decoding: wanted, as: UTF8.self))"))
+            // A client that offers no protocol at all never reaches the server's callback, so both sides look here.
+            let peer = self.context.role == .client ? "server did not take" : "client did not offer"
+            return .failed(.tls("the \(peer) ALPN \(String(decoding: wanted, as: UTF8.self))"))
         }
         return .done
     }

@@ -164,7 +164,7 @@ package final class Transport {
         self.updateInterest()
         self.delegate?.transportDidOpen(self)
         // The peer may have spoken right behind its handshake; those bytes sit in OpenSSL, not in the socket.
-        if self.session != nil { self.receive() }
+        if self.state == .open, self.session != nil { self.receive() }
         self.setNeedsFlush()
     }
 

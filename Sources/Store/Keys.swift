@@ -1,0 +1,44 @@
+/// Every key that PushFleet keeps in Redis. This file is the key schema.
+///
+/// All keys begin with `pf:`. What stands in braces is the hash tag of Redis Cluster: keys that one script touches
+/// share it. Every key has a time to live that is renewed by use.
+///
+/// | key | type | what | lives after last use |
+/// |---|---|---|---|
+/// | `pf:budget:{pool}` | hash | field `meta`: run id, last time, end of quarantine; one field per worker: its lease | 30 days |
+/// | `pf:token:{team.key}` | hash | `jwt`, `issued`, `owner`, `locked`: the provider token, a secret that Apple honours for an hour | 60 min |
+/// | `pf:{counters}:of:lane:app` | hash | counters of one app and lane, see ``CounterField`` | 90 days |
+/// | `pf:{counters}:all` | sorted set | `lane:app` by last write | 90 days |
+/// | `pf:{counters}:flushed:worker` | string | number of the worker's last flush, so that none counts twice | 1 day |
+/// | `pf:{workers}:of:worker` | hash | one worker's heartbeat, see ``WorkerBeat`` | 60 s |
+/// | `pf:{workers}:all` | sorted set | worker ids by last beat | 1 day |
+/// | `pf:{workers}:pools` | sorted set | budget pools by the last beat that named them | 90 days |
+/// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
+///
+/// Times are milliseconds since 1970 by the clock of Redis.
+package enum Keys {
+    /// - Parameter pool: names a credential: environment, team and key, or certificate.
+    package static func budget(pool: String) -> String { "pf:budget:{\(pool)}" }
+
+    package static func token(team: String, key: String) -> String { "pf:token:{\(team).\(key)}" }
+
+    package static func counters(app: String, lane: String) -> String {
+        self.countersPrefix + self.lane(lane, ofApp: app)
+    }
+    static let countersPrefix = "pf:{counters}:of:"
+    package static let allCounters = "pf:{counters}:all"
+    package static func flushed(worker: InstanceID) -> String { "pf:{counters}:flushed:\(worker)" }
+
+    package static func worker(_ id: String) -> String { "pf:{workers}:of:\(id)" }
+    package static let allWorkers = "pf:{workers}:all"
+    package static let allPools = "pf:{workers}:pools"
+
+    package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
+
+    /// The lane comes first because an app's name may hold a colon.
+    static func lane(_ lane: String, ofApp app: String) -> String { "\(lane):\(app)" }
+
+    static let budgetLife = Duration.seconds(30 * 86_400)
+    static let counterLife = Duration.seconds(90 * 86_400)
+    static let flushedLife = Duration.seconds(86_400)
+}
