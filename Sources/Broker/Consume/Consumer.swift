@@ -1,0 +1,241 @@
+internal import Loop
+internal import Push
+
+/// Takes messages from one queue for as long as the client lives, and tells the broker what became of each.
+///
+/// Survives the loss of connection, channel and queue: it comes back when they do. Settlements of a turn leave
+/// together when the turn ends.
+package final class Consumer {
+    /// What it is doing.
+    package enum State: Equatable, Sendable {
+        /// No connection yet, or none any more.
+        case disconnected
+        /// On the way to consume.
+        case starting
+        case consuming(prefetch: Int)
+        /// Nothing is wanted, so nothing is held.
+        case paused
+        /// It cannot consume for this reason and tries again; for a 404 the queue is not there.
+        case waiting(BrokerError)
+        case stopped
+    }
+
+    package let queue: String
+    private let tag: String
+    private let loop: EventLoop
+    private unowned let client: BrokerClient
+    private weak var delegate: (any ConsumerDelegate)?
+    private var machine: ConsumerMachine
+    private var ledger = DeliveryLedger()
+    private var channel: Channel?
+    private var backoff: ReconnectBackoff
+    private var retry: Deadline?
+    private var consumingSince: MonotonicTime?
+    private var prefetch: Int
+    private var isPaused = false
+    private var problem: BrokerError?
+    /// The last state reported.
+    package private(set) var state = State.disconnected
+    /// Deliveries given back because they arrived when nothing was wanted any more, since the beginning.
+    package private(set) var returnedInTransit = 0
+
+    init(
+        queue: String,
+        prefetch: Int,
+        tag: String,
+        client: BrokerClient,
+        backoff: ReconnectBackoff,
+        loop: EventLoop,
+        delegate: any ConsumerDelegate
+    ) {
+        self.queue = queue
+        self.tag = tag
+        self.client = client
+        self.loop = loop
+        self.backoff = backoff
+        self.prefetch = max(0, prefetch)
+        self.delegate = delegate
+        self.machine = ConsumerMachine(wanted: prefetch)
+    }
+
+    /// Deliveries that wait for a settlement.
+    package var openCount: Int { self.ledger.openCount }
+    /// Settlements dropped because their channel was gone, since the beginning. Their messages come again.
+    package var staleSettlements: Int { self.ledger.staleCount }
+    /// Settlements refused because the delivery was settled before, since the beginning. Should stay 0.
+    package var refusedSettlements: Int { self.ledger.refusedCount }
+
+    // MARK: Flow
+
+    /// How many deliveries may be open at a time, at most 65535; 0 means hold nothing.
+    ///
+    /// RabbitMQ knows no change, only a new consumer: what is open stays open and counts against the new prefetch on
+    /// quorum queues. Each change costs the broker a round trip, so do not change it for every message.
+    package func setPrefetch(_ count: Int) {
+        self.prefetch = min(max(0, count), Int(UInt16.max))
+        self.act(on: .wants(self.isPaused ? 0 : self.prefetch))
+    }
+
+    /// Takes no more until `resume`; deliveries on the way are given back, open ones stay open.
+    package func pause() {
+        self.isPaused = true
+        self.act(on: .wants(0))
+    }
+
+    package func resume() {
+        self.isPaused = false
+        self.act(on: .wants(self.prefetch))
+    }
+
+    /// Ends it for good. The broker takes back what is open; settle before.
+    package func cancel() {
+        self.retry?.cancel()
+        self.act(on: .stop)
+        self.client.forget(self)
+    }
+
+    // MARK: Settling
+
+    /// The message is done with. Says whether that reaches the broker: an id of a channel that is gone does not, nor
+    /// does one settled before.
+    @discardableResult
+    package func ack(_ id: DeliveryID) -> Bool {
+        self.settled(self.ledger.ack(id))
+    }
+
+    /// The message is not wanted: given back to the queue, or dead-lettered by the queue's own rule.
+    @discardableResult
+    package func reject(_ id: DeliveryID, requeue: Bool) -> Bool {
+        self.settled(self.ledger.reject(id, requeue: requeue))
+    }
+
+    private func settled(_ answer: DeliveryLedger.Answer) -> Bool {
+        guard answer == .accepted else { return false }
+        self.channel?.setNeedsFlush()
+        return true
+    }
+
+    // MARK: Acting
+
+    func attach() { self.act(on: .attached) }
+
+    private func act(on event: ConsumerMachine.Event) {
+        if let action = self.machine.handle(event) { self.perform(action) }
+        self.report()
+    }
+
+    private func perform(_ action: ConsumerMachine.Action) {
+        switch action {
+        case .openChannel:
+            guard let channel = self.client.openChannel(self) else { return }
+            self.channel = channel
+        case .lookForQueue:
+            self.channel?.declareQueue(self.queue, passive: true)
+        case .start(let prefetch):
+            self.channel?.setPrefetch(prefetch)
+            self.channel?.consume(queue: self.queue, tag: self.tag)
+        case .cancel:
+            self.channel?.cancelConsumer(tag: self.tag)
+        case .retryLater:
+            // Only what has gone well for a while earns a quick retry.
+            if let since = self.consumingSince, self.loop.now - since > .seconds(10) { self.backoff.reset() }
+            self.consumingSince = nil
+            let delay = self.backoff.next(random: .random(in: .min ... .max))
+            self.retry?.cancel()
+            self.retry = self.loop.after(delay) { [weak self] in self?.act(on: .retryDue) }
+        case .closeChannel:
+            self.channel?.close()
+            self.lose(.closed)
+        }
+    }
+
+    private func lose(_ error: BrokerError) {
+        self.channel = nil
+        let lost = self.ledger.end()
+        if lost > 0 { self.delegate?.consumer(self, didLose: lost, error) }
+    }
+
+    private func report() {
+        let state = self.currentState
+        guard state != self.state else { return }
+        self.state = state
+        self.delegate?.consumer(self, didChange: state)
+    }
+
+    private var currentState: State {
+        switch self.machine.state {
+        case .detached: .disconnected
+        case .waiting: .waiting(self.problem ?? .closed)
+        case .consuming(let prefetch): .consuming(prefetch: prefetch)
+        case .idle where self.machine.wanted == 0: .paused
+        case .stopped: .stopped
+        case .openingChannel, .lookingForQueue, .idle, .starting, .cancelling:
+            // While it only looks again for a queue that is not there, nothing has changed.
+            if case .waiting = self.state { self.state } else { .starting }
+        }
+    }
+}
+
+extension Consumer: ChannelHandler {
+    func channelDidOpen(_ channel: Channel) {
+        guard channel === self.channel else { return }
+        self.ledger.begin(epoch: channel.epoch)
+        self.act(on: .channelOpened)
+    }
+
+    func channel(_ channel: Channel, didReceive method: ChannelMethod) {
+        guard channel === self.channel else { return }
+        switch method {
+        case .queueDeclareOK: self.act(on: .queueFound)
+        case .consumeOK:
+            self.consumingSince = self.loop.now
+            self.problem = nil
+            self.act(on: .started)
+        case .cancelOK: self.act(on: .cancelled)
+        case .cancelledByBroker:
+            self.problem = .channelClosed(code: 404, text: "the broker ended the consumer of queue '\(self.queue)'")
+            self.act(on: .cancelledByBroker)
+        default: break
+        }
+    }
+
+    func channel(_ channel: Channel, didReceive kind: ContentKind, _ delivery: consuming Delivery) {
+        guard channel === self.channel, kind == .delivery else { return }
+        let id = delivery.id
+        guard self.ledger.delivered(id.tag) else {
+            return channel.connection.fail(.violation("delivery tag \(id.tag) is not the next one"))
+        }
+        if self.machine.wanted > 0, let delegate = self.delegate {
+            delegate.consumer(self, didReceive: delivery)
+        } else {
+            self.returnedInTransit += 1
+            self.reject(id, requeue: true)
+        }
+    }
+
+    func channelWillFlush(_ channel: Channel) {
+        guard channel === self.channel, self.ledger.hasSettlements else { return }
+        self.ledger.takeSettlements { channel.settle($0) }
+    }
+
+    func channel(_ channel: Channel, didClose error: BrokerError) {
+        guard channel === self.channel else { return }
+        self.lose(error)
+        if case .channelClosed = error {
+            self.problem = error
+            self.act(on: .channelClosed)
+        } else {
+            self.retry?.cancel()
+            self.act(on: .detached)
+        }
+    }
+}
+
+/// Is given what a consumer takes, always on the loop.
+package protocol ConsumerDelegate: AnyObject {
+    func consumer(_ consumer: Consumer, didReceive delivery: consuming Delivery)
+    /// Open deliveries are void: the broker hands them out again, to us or others. What is known about them may be
+    /// forgotten; settling them does nothing.
+    func consumer(_ consumer: Consumer, didLose openDeliveries: Int, _ reason: BrokerError)
+    func consumer(_ consumer: Consumer, didChange state: Consumer.State)
+}
