@@ -26,7 +26,8 @@ struct Pushfleet: AsyncParsableCommand {
     )
 
     private static let verbs: [any ParsableCommand.Type] = [
-        WorkerVerb.self, TopologyVerb.self, SendVerb.self, DoctorVerb.self, SimulatorVerb.self, ScheduleVerb.self,
+        WorkerVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, DoctorVerb.self, SimulatorVerb.self,
+        ScheduleVerb.self,
         ExplainVerb.self,
     ]
 
