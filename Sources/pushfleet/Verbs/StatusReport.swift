@@ -1,8 +1,9 @@
 internal import Broker
 internal import Desk
 internal import Push
+internal import Store
 
-/// What `pushfleet status` shows.
+/// What `pushfleet status` shows; its keys are a contract with scripts.
 struct StatusReport: Encodable {
     struct Queue: Encodable {
         let name: String
@@ -15,31 +16,77 @@ struct StatusReport: Encodable {
         let consumers: Int?
     }
 
-    let queues: [Queue]
-
-    init(queues: [QueueStatus]) {
-        self.queues = queues.map(Queue.init)
+    struct Lane: Encodable {
+        let app: String
+        let lane: String
+        /// Every counter by its name in Redis.
+        let counters: [String: Int64]
+        let in_flight: Int
+        let retried_by_reason: [String: Int64]
+        let dead_lettered_by_reason: [String: Int64]
+        let apns_latency: Latency
+        let end_to_end: Latency
     }
 
-    func lines() -> [String] {
-        var work = Table("app", "lane", ">waiting", ">consumers")
-        for queue in self.queues where queue.kind == "work" {
-            work.add(queue.app ?? "", queue.lane ?? "", Self.text(queue.messages), Self.text(queue.consumers))
-        }
-        var others = Table("queue", ">messages")
-        // Delay queues that hold nothing say nothing.
-        for queue in self.queues where queue.kind != "work" && (queue.kind != "delay" || queue.messages != 0) {
-            others.add(queue.name, Self.text(queue.messages))
-        }
-        var lines = work.lines() + [""] + others.lines()
-        if self.queues.contains(where: { $0.messages == nil }) {
-            lines += ["", "Some queues do not exist: run pushfleet topology declare."]
-        }
-        return lines
+    struct Latency: Encodable {
+        let count: Int64
+        let mean_ms: Double?
+        let p50_ms: Double?
+        let p95_ms: Double?
+        let p99_ms: Double?
     }
 
-    private static func text(_ number: Int?) -> String { number.map(String.init) ?? "no queue" }
+    struct Worker: Encodable {
+        let id: String
+        let host: String
+        let pid: Int
+        let version: String
+        let started_at_ms: Int64
+        let last_beat_ms: Int64?
+        let connections_held: [String: Int]
+        let in_flight: Int
+        let prefetch: Int
+    }
+
+    struct Budget: Encodable {
+        let pool: String
+        /// What the configuration here says; missing for a pool that only workers know.
+        let configured: Int?
+        /// What workers go by: the smallest that one of them carries.
+        let in_force: Int?
+        let held: Int
+        let wanted: Int
+        let quarantine_ms: Int64
+    }
+
+    /// When Redis was read, by its clock.
+    let time_ms: Int64?
+    let queues: [Queue]?
+    let lanes: [Lane]?
+    let workers: [Worker]?
+    let budgets: [Budget]?
+
+    init(_ snapshot: FleetSnapshot, budgets: [Store.Budget]) {
+        self.queues = snapshot.queues?.map(Queue.init)
+        self.time_ms = snapshot.fleet?.time.milliseconds
+        self.lanes = snapshot.fleet?.lanes.map { lane in
+            Lane(lane, inFlight: snapshot.inFlight(app: lane.app, lane: lane.lane))
+        }
+        self.workers = snapshot.fleet?.workers.map(Worker.init)
+        self.budgets = snapshot.fleet?.pools.map { pool in
+            Budget(
+                pool: pool.name,
+                configured: budgets.first { $0.pool == pool.name }?.connections,
+                in_force: pool.budget,
+                held: pool.held,
+                wanted: pool.wanted,
+                quarantine_ms: pool.quarantine.milliseconds
+            )
+        }
+    }
 }
+
+// MARK: From what was read
 
 extension StatusReport.Queue {
     init(_ status: QueueStatus) {
@@ -54,5 +101,42 @@ extension StatusReport.Queue {
         case .feedback: (self.kind, self.app, self.lane) = ("feedback", nil, nil)
         case .unrouted: (self.kind, self.app, self.lane) = ("unrouted", nil, nil)
         }
+    }
+}
+
+extension StatusReport.Lane {
+    init(_ lane: FleetStatus.Lane, inFlight: Int) {
+        self.app = lane.app
+        self.lane = lane.lane
+        self.counters = Dictionary(uniqueKeysWithValues: CounterField.allCases.map { ($0.rawValue, lane[$0]) })
+        self.in_flight = inFlight
+        self.retried_by_reason = lane[ReasonField.retried]
+        self.dead_lettered_by_reason = lane[ReasonField.deadLettered]
+        self.apns_latency = StatusReport.Latency(lane[.apnsLatency])
+        self.end_to_end = StatusReport.Latency(lane[.endToEnd])
+    }
+}
+
+extension StatusReport.Latency {
+    init(_ histogram: Histogram) {
+        self.count = histogram.count
+        self.mean_ms = histogram.mean
+        self.p50_ms = histogram.percentile(0.5)
+        self.p95_ms = histogram.percentile(0.95)
+        self.p99_ms = histogram.percentile(0.99)
+    }
+}
+
+extension StatusReport.Worker {
+    init(_ beat: WorkerBeat) {
+        self.id = beat.id
+        self.host = beat.host
+        self.pid = beat.pid
+        self.version = beat.version
+        self.started_at_ms = beat.startedAt.milliseconds
+        self.last_beat_ms = beat.lastBeat?.milliseconds
+        self.connections_held = beat.connectionsHeld
+        self.in_flight = beat.inFlight.values.reduce(0, +)
+        self.prefetch = beat.prefetch
     }
 }
