@@ -89,9 +89,9 @@ package struct RedisError: Error, Hashable, Sendable, CustomStringConvertible {
         case "WRONGTYPE": .wrongType
         case "NOSCRIPT": .noScript
         case "MOVED", "ASK", "CLUSTERDOWN", "CROSSSLOT": .moved
-        // Inside a script Redis 7.0 answers ERR and gives the cause in the text.
-        case "ERR" where self.text.contains("NOPERM") || self.text.contains("ACL failure in script"): .noPermission
-        case "ERR" where self.text.contains("-OOM "): .outOfMemory
+        // Inside a script: Redis 7.0 and 7.2. Which command it was they do not say.
+        case "ERR" where self.text.hasPrefix("ERR The user executing the script can't"): .noPermission
+        case "ERR" where self.text.contains("ACL failure in script"): .noPermission
         default: .other
         }
     }

@@ -2,7 +2,7 @@ internal import CHiredis
 
 /// hiredis' parser: takes bytes as they come and gives whole replies.
 ///
-/// hiredis 0.14 itself refuses replies that nest deeper than 7 levels and anything that is not RESP2; the limits on
+/// hiredis 0.14 itself refuses replies that nest deeper than 8 arrays and anything that is not RESP2; the limits on
 /// size are ours. After an error the reader is of no more use, like the connection.
 final class ReplyReader {
     struct Malformed: Error, Equatable {
@@ -51,7 +51,7 @@ final class ReplyReader {
         return Malformed(reason: reason)
     }
 
-    /// Recursion ends at the 7 levels that hiredis allows.
+    /// Recursion ends at the 8 arrays that hiredis allows.
     private static func reply(_ object: UnsafePointer<redisReply>) -> Reply {
         let object = object.pointee
         switch object.type {
