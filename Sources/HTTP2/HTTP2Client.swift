@@ -71,6 +71,8 @@ package final class HTTP2Client {
     private var gate: FloodGate
     private var lowestGoAway: Int32?
     private var violation: String?
+    /// The error code of the GOAWAY with which nghttp2 itself ended the session.
+    private var goodbye: UInt32?
 
     // MARK: Beginning
 
@@ -342,12 +344,15 @@ extension HTTP2Client: TransportDelegate {
     package func transport(_ transport: Transport, didReceive bytes: UnsafeRawBufferPointer) {
         guard let session = self.session, self.phase != .closed else { return }
         self.lastInbound = self.loop.now
+        guard self.gate.bytesArrived(bytes.count, at: self.loop.now) else {
+            return self.give(up: "too much data to no purpose", transport)
+        }
         self.isInsideSession = true
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let result = nghttp2_session_mem_recv(session, start, bytes.count)
         self.isInsideSession = false
         guard self.phase != .closed else { return self.freeSession() }
-        guard result >= 0 else { return self.end(.protocolError(self.violation ?? Nghttp2Error.text(Int32(result)))) }
+        guard result >= 0 else { return self.give(up: self.violation ?? Nghttp2Error.text(Int32(result)), transport) }
         if nghttp2_session_want_write(session) != 0 { transport.setNeedsFlush() }
         self.endIfSilent(session)
         self.endIfDrained()
@@ -369,11 +374,13 @@ extension HTTP2Client: TransportDelegate {
             guard self.phase != .closed else { return self.freeSession() }
             guard size >= 0 else { return self.end(.protocolError(Nghttp2Error.text(Int32(size)))) }
             guard size > 0 else { break }
+            let bytes = UnsafeRawBufferPointer(start: chunk, count: size)
+            self.goodbye = self.goodbye ?? RawFrame.goodbye(in: bytes)
             if self.departing != 0 {
                 self.departures.append(self.departing, at: transport.bytesWritten)
                 self.departing = 0
             }
-            transport.write(UnsafeRawBufferPointer(start: chunk, count: size))
+            transport.write(bytes)
             room -= size
         }
         self.endIfSilent(session)
@@ -381,6 +388,11 @@ extension HTTP2Client: TransportDelegate {
 
     package func transport(_: Transport, didClose error: TransportError) {
         self.end(.transport(error))
+    }
+
+    private func give(up why: String, _ transport: Transport) {
+        transport.write(RawFrame.goAway(lastStreamID: 0, broken: why))
+        self.end(.protocolError(why))
     }
 
     private func settleDepartures(_ transport: Transport) {
@@ -392,8 +404,10 @@ extension HTTP2Client: TransportDelegate {
     private func endIfSilent(_ session: OpaquePointer) {
         guard self.phase != .closed else { return }
         guard nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 else { return }
-        if self.lowestGoAway != nil, self.oldest == nil { return self.end(.drained) }
-        self.end(.protocolError(self.violation ?? "the session ended"))
+        if let goodbye = self.goodbye {
+            return self.end(.protocolError(Nghttp2Error.text(goodbye: goodbye, detail: self.violation)))
+        }
+        self.end(self.oldest == nil ? .drained : .protocolError("the session ended"))
     }
 }
 
@@ -408,8 +422,13 @@ extension HTTP2Client {
         return self.current
     }
 
-    func frameBegins() -> Int32 {
+    func frameBegins(_ type: UInt8) -> Int32 {
         guard self.phase != .closed else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+        // nghttp2 would take it until our SETTINGS is acknowledged; a server has read that before any request.
+        guard UInt32(type) != NGHTTP2_PUSH_PROMISE.rawValue else {
+            self.violation = "PUSH_PROMISE though push is off"
+            return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+        }
         guard self.gate.frameArrived(at: self.loop.now) else {
             self.violation = "too many frames to no purpose"
             return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
@@ -449,6 +468,7 @@ extension HTTP2Client {
         let total = stream.pointee.received.count - stream.pointee.keptEnd + size
         guard total <= self.settings.maxResponseBody else { return self.abandon(stream, .malformed) }
         stream.pointee.received.append(bytes, size)
+        self.gate.bodyArrived(size)
     }
 
     func frameArrived(_ frame: UnsafePointer<nghttp2_frame>) {

@@ -61,11 +61,9 @@ enum Security: CaseIterable, Sendable {
                 var rest = bytes[...]
                 while !rest.isEmpty {
                     let offset = checked % Self.pattern.count
-                    let part = rest.prefix(Self.pattern.count - offset)
-                    let isSame = part.withUnsafeBytes { part in
-                        Self.pattern.withUnsafeBytes {
-                            memcmp(part.baseAddress, $0.baseAddress! + offset, part.count) == 0
-                        }
+                    let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pattern.count - offset))
+                    let isSame = Self.pattern.withUnsafeBytes {
+                        memcmp(part.baseAddress!, $0.baseAddress! + offset, part.count) == 0
                     }
                     isMirrored = isMirrored && isSame
                     checked += part.count
