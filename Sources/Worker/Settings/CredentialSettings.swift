@@ -18,7 +18,12 @@ package struct CredentialSettings: Sendable, Equatable {
     package var caFile: String?
 
     package init(
-        name: String, environment: APNsEnvironment, teamID: String, keyID: String, keyFile: String, maxConnections: Int
+        name: String,
+        environment: APNsEnvironment,
+        teamID: String,
+        keyID: String,
+        keyFile: String,
+        maxConnections: Int
     ) {
         self.name = name
         self.environment = environment

@@ -58,7 +58,7 @@ extension StatusReport {
                 lane.app,
                 lane.lane,
                 count(.received),
-                "\(lane.in_flight)",
+                "\(lane.inFlight)",
                 count(.attempts),
                 count(.delivered),
                 count(.retried),
@@ -66,9 +66,9 @@ extension StatusReport {
                 count(.tokensGone),
                 count(.possibleDuplicates)
             )
-            times.add([lane.app, lane.lane] + [lane.apns_latency, lane.end_to_end].flatMap(Self.percentiles))
+            times.add([lane.app, lane.lane] + [lane.apnsLatency, lane.endToEnd].flatMap(Self.percentiles))
             for (what, found) in [
-                ("retried", lane.retried_by_reason), ("dead-lettered", lane.dead_lettered_by_reason),
+                ("retried", lane.retriedByReason), ("dead-lettered", lane.deadLetteredByReason),
             ] {
                 for (reason, count) in found.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
                     reasons.add(lane.app, lane.lane, what, reason, "\(count)")
@@ -79,7 +79,7 @@ extension StatusReport {
     }
 
     private static func percentiles(_ latency: Latency) -> [String] {
-        [latency.p50_ms, latency.p95_ms, latency.p99_ms].map { value in
+        [latency.p50Ms, latency.p95Ms, latency.p99Ms].map { value in
             value.map { DurationText.spoken(.milliseconds(Int64($0.rounded(.up)))) } ?? "-"
         }
     }
@@ -88,17 +88,17 @@ extension StatusReport {
         var table = Table("budget", ">held", ">wanted", ">allowed", "")
         for budget in budgets {
             var notes: [String] = []
-            if let configured = budget.configured, let inForce = budget.in_force, configured != inForce {
+            if let configured = budget.configured, let inForce = budget.inForce, configured != inForce {
                 notes.append("workers go by \(inForce)")
             }
-            if budget.quarantine_ms > 0 {
-                notes.append("nothing new for \(DurationText.spoken(.milliseconds(budget.quarantine_ms)))")
+            if budget.quarantineMs > 0 {
+                notes.append("nothing new for \(DurationText.spoken(.milliseconds(budget.quarantineMs)))")
             }
             table.add(
                 budget.pool,
                 "\(budget.held)",
                 "\(budget.wanted)",
-                Self.text(budget.configured ?? budget.in_force),
+                Self.text(budget.configured ?? budget.inForce),
                 notes.joined(separator: ", ")
             )
         }
@@ -107,7 +107,7 @@ extension StatusReport {
 
     private func lines(_ workers: [Worker]) -> [String] {
         guard !workers.isEmpty else { return ["No worker is running."] }
-        let now = self.time_ms ?? 0
+        let now = self.timeMs ?? 0
         var table = Table(
             "worker",
             "host",
@@ -125,10 +125,10 @@ extension StatusReport {
                 worker.host,
                 "\(worker.pid)",
                 worker.version,
-                Self.ago(worker.started_at_ms, now),
-                worker.last_beat_ms.map { Self.ago($0, now) } ?? "",
-                "\(worker.connections_held.values.reduce(0, +))",
-                "\(worker.in_flight)",
+                Self.ago(worker.startedAtMs, now),
+                worker.lastBeatMs.map { Self.ago($0, now) } ?? "",
+                "\(worker.connectionsHeld.values.reduce(0, +))",
+                "\(worker.inFlight)",
                 "\(worker.prefetch)"
             )
         }

@@ -21,19 +21,19 @@ struct StatusReport: Encodable {
         let lane: String
         /// Every counter by its name in Redis.
         let counters: [String: Int64]
-        let in_flight: Int
-        let retried_by_reason: [String: Int64]
-        let dead_lettered_by_reason: [String: Int64]
-        let apns_latency: Latency
-        let end_to_end: Latency
+        let inFlight: Int
+        let retriedByReason: [String: Int64]
+        let deadLetteredByReason: [String: Int64]
+        let apnsLatency: Latency
+        let endToEnd: Latency
     }
 
     struct Latency: Encodable {
         let count: Int64
-        let mean_ms: Double?
-        let p50_ms: Double?
-        let p95_ms: Double?
-        let p99_ms: Double?
+        let meanMs: Double?
+        let p50Ms: Double?
+        let p95Ms: Double?
+        let p99Ms: Double?
     }
 
     struct Worker: Encodable {
@@ -41,10 +41,10 @@ struct StatusReport: Encodable {
         let host: String
         let pid: Int
         let version: String
-        let started_at_ms: Int64
-        let last_beat_ms: Int64?
-        let connections_held: [String: Int]
-        let in_flight: Int
+        let startedAtMs: Int64
+        let lastBeatMs: Int64?
+        let connectionsHeld: [String: Int]
+        let inFlight: Int
         let prefetch: Int
     }
 
@@ -53,14 +53,14 @@ struct StatusReport: Encodable {
         /// What the configuration here says; missing for a pool that only workers know.
         let configured: Int?
         /// What workers go by: the smallest that one of them carries.
-        let in_force: Int?
+        let inForce: Int?
         let held: Int
         let wanted: Int
-        let quarantine_ms: Int64
+        let quarantineMs: Int64
     }
 
     /// When Redis was read, by its clock.
-    let time_ms: Int64?
+    let timeMs: Int64?
     let queues: [Queue]?
     let lanes: [Lane]?
     let workers: [Worker]?
@@ -68,7 +68,7 @@ struct StatusReport: Encodable {
 
     init(_ snapshot: FleetSnapshot, budgets: [Store.Budget]) {
         self.queues = snapshot.queues?.map(Queue.init)
-        self.time_ms = snapshot.fleet?.time.milliseconds
+        self.timeMs = snapshot.fleet?.time.milliseconds
         self.lanes = snapshot.fleet?.lanes.map { lane in
             Lane(lane, inFlight: snapshot.inFlight(app: lane.app, lane: lane.lane))
         }
@@ -77,10 +77,10 @@ struct StatusReport: Encodable {
             Budget(
                 pool: pool.name,
                 configured: budgets.first { $0.pool == pool.name }?.connections,
-                in_force: pool.budget,
+                inForce: pool.budget,
                 held: pool.held,
                 wanted: pool.wanted,
-                quarantine_ms: pool.quarantine.milliseconds
+                quarantineMs: pool.quarantine.milliseconds
             )
         }
     }
@@ -109,21 +109,21 @@ extension StatusReport.Lane {
         self.app = lane.app
         self.lane = lane.lane
         self.counters = Dictionary(uniqueKeysWithValues: CounterField.allCases.map { ($0.rawValue, lane[$0]) })
-        self.in_flight = inFlight
-        self.retried_by_reason = lane[ReasonField.retried]
-        self.dead_lettered_by_reason = lane[ReasonField.deadLettered]
-        self.apns_latency = StatusReport.Latency(lane[.apnsLatency])
-        self.end_to_end = StatusReport.Latency(lane[.endToEnd])
+        self.inFlight = inFlight
+        self.retriedByReason = lane[ReasonField.retried]
+        self.deadLetteredByReason = lane[ReasonField.deadLettered]
+        self.apnsLatency = StatusReport.Latency(lane[.apnsLatency])
+        self.endToEnd = StatusReport.Latency(lane[.endToEnd])
     }
 }
 
 extension StatusReport.Latency {
     init(_ histogram: Histogram) {
         self.count = histogram.count
-        self.mean_ms = histogram.mean
-        self.p50_ms = histogram.percentile(0.5)
-        self.p95_ms = histogram.percentile(0.95)
-        self.p99_ms = histogram.percentile(0.99)
+        self.meanMs = histogram.mean
+        self.p50Ms = histogram.percentile(0.5)
+        self.p95Ms = histogram.percentile(0.95)
+        self.p99Ms = histogram.percentile(0.99)
     }
 }
 
@@ -133,10 +133,10 @@ extension StatusReport.Worker {
         self.host = beat.host
         self.pid = beat.pid
         self.version = beat.version
-        self.started_at_ms = beat.startedAt.milliseconds
-        self.last_beat_ms = beat.lastBeat?.milliseconds
-        self.connections_held = beat.connectionsHeld
-        self.in_flight = beat.inFlight.values.reduce(0, +)
+        self.startedAtMs = beat.startedAt.milliseconds
+        self.lastBeatMs = beat.lastBeat?.milliseconds
+        self.connectionsHeld = beat.connectionsHeld
+        self.inFlight = beat.inFlight.values.reduce(0, +)
         self.prefetch = beat.prefetch
     }
 }

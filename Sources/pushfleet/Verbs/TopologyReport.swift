@@ -17,14 +17,14 @@ struct TopologyReport: Encodable {
     struct Binding: Encodable {
         let queue: String
         let exchange: String
-        let routing_key: String
+        let routingKey: String
     }
 
     struct BudgetState: Encodable {
         let pool: String
         let connections: Int
         /// Whether it was made just now; missing if nobody asked.
-        let is_new: Bool?
+        let isNew: Bool?
     }
 
     struct Difference: Encodable {
@@ -47,7 +47,7 @@ struct TopologyReport: Encodable {
         }
         self.queues = topology.queues.map { Queue(name: $0.name, arguments: Self.texts($0.arguments)) }
         self.bindings = topology.bindings.map {
-            Binding(queue: $0.queue, exchange: $0.exchange, routing_key: $0.routingKey)
+            Binding(queue: $0.queue, exchange: $0.exchange, routingKey: $0.routingKey)
         }
         self.differences = differences.map(Difference.init)
     }
@@ -72,7 +72,7 @@ struct TopologyReport: Encodable {
                 Terminal.print(isVerified ? "all as it should be: \(count)" : "declared: \(count)")
             }
             for budget in self.budgets {
-                let state = budget.is_new == true ? "new" : "known already"
+                let state = budget.isNew == true ? "new" : "known already"
                 Terminal.print("budget \(budget.pool): \(budget.connections) connections, \(state)")
             }
         }
@@ -85,7 +85,7 @@ struct TopologyReport: Encodable {
         var queues = Table("queue", "arguments")
         for queue in self.queues { queues.add(queue.name, Self.line(queue.arguments)) }
         var bindings = Table("queue", "exchange", "routing key")
-        for binding in self.bindings { bindings.add(binding.queue, binding.exchange, binding.routing_key) }
+        for binding in self.bindings { bindings.add(binding.queue, binding.exchange, binding.routingKey) }
         var budgets = Table("budget", ">connections")
         for budget in self.budgets { budgets.add(budget.pool, "\(budget.connections)") }
         return [exchanges, queues, bindings, budgets].map { $0.lines() }.joined(separator: [""]).map { $0 }

@@ -54,7 +54,7 @@ struct TopologyVerb: ParsableCommand {
             for budget in settings.budgets {
                 do throws(RedisFailure) {
                     let isNew = try await redis.run(budget.initialize(on: server)).integer == 1
-                    states.append(.init(pool: budget.pool, connections: budget.connections, is_new: isNew))
+                    states.append(.init(pool: budget.pool, connections: budget.connections, isNew: isNew))
                 } catch {
                     throw VerbFailure("cannot set up the budget \(budget.pool): \(error)")
                 }
@@ -105,7 +105,7 @@ struct TopologyVerb: ParsableCommand {
         func run() throws {
             let settings = try self.config.require([]).settings
             var report = TopologyReport(settings.topology, differences: [])
-            report.budgets = settings.budgets.map { .init(pool: $0.pool, connections: $0.connections, is_new: nil) }
+            report.budgets = settings.budgets.map { .init(pool: $0.pool, connections: $0.connections, isNew: nil) }
             if self.json.isOn {
                 try Terminal.print(json: report)
             } else {

@@ -86,7 +86,7 @@ internal import Testing
             budgets: [Budget(pool: "p", connections: 4)]
         )
         let object = try #require(
-            try JSONSerialization.jsonObject(with: JSONEncoder().encode(report)) as? [String: Any]
+            try JSONSerialization.jsonObject(with: Terminal.encode(report)) as? [String: Any]
         )
         #expect(Set(object.keys) == ["queues", "lanes", "workers", "budgets", "time_ms"])
         let queues = try #require(object["queues"] as? [[String: Any]])
