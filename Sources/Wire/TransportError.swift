@@ -16,7 +16,8 @@ package enum TransportError: Error, Equatable, Sendable, CustomStringConvertible
     case broken(errno: Int32)
 
     package enum Stage: String, Sendable {
-        case resolve, connect, tls = "TLS handshake"
+        case resolve, connect
+        case tls = "TLS handshake"
     }
 
     package var description: String {
