@@ -113,7 +113,7 @@ package enum RedisCheckup {
                 subject,
                 .fail,
                 "\(failure)",
-                fix: "allow the user +eval +evalsha and the keys pf:*: ACL SETUSER <user> +@all -@dangerous ~pf:*"
+                fix: "give the user the rights in deploy/redis/users.acl.example"
             )
         }
     }

@@ -35,6 +35,9 @@ package struct CredentialSettings: Sendable, Equatable {
         self.keyFile = keyFile
         self.maxConnections = maxConnections
     }
+
+    /// Names the connection budget in Redis: what Apple counts connections by, whatever the operator calls it.
+    package var pool: String { "\(self.environment.rawValue).\(self.teamID).\(self.keyID)" }
 }
 
 /// Which of Apple's two worlds a key and a token belong to. Source: Apple, "Sending notification requests to APNs".
