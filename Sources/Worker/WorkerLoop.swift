@@ -162,7 +162,7 @@ final class WorkerLoop {
     /// Tells the desk that this worker lives, and what it holds. A lost beat is followed by the next one.
     private func beat() {
         var beat = self.identity
-        for sender in self.senders { beat.connectionsHeld[sender.credential.budgetPool] = sender.connectionsHeld }
+        for sender in self.senders { beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld }
         for line in self.lines {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight

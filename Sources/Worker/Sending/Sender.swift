@@ -46,7 +46,7 @@ final class Sender {
         }
         self.pool = ConnectionPool(settings, on: loop, delegate: self)
         self.keeper = LeaseKeeper(
-            budget: Budget(pool: credential.budgetPool, connections: credential.maxConnections),
+            budget: Budget(pool: credential.pool, connections: credential.maxConnections),
             settings: lease,
             id: id,
             client: redis,

@@ -17,9 +17,6 @@ package struct CredentialSettings: Sendable, Equatable {
     /// PEM file of the certificate authorities to trust; nil for the system's.
     package var caFile: String?
 
-    /// The name of its budget in Redis: connections are counted per environment and key, whatever the operator calls it.
-    package var budgetPool: String { "\(self.environment.rawValue).\(self.teamID).\(self.keyID)" }
-
     package init(
         name: String,
         environment: APNsEnvironment,
