@@ -21,7 +21,8 @@ package final class Consumer {
     }
 
     package let queue: String
-    private let tag: String
+    private let baseTag: String
+    private var starts = 0
     private let loop: EventLoop
     private unowned let client: BrokerClient
     private weak var delegate: (any ConsumerDelegate)?
@@ -49,7 +50,7 @@ package final class Consumer {
         delegate: any ConsumerDelegate
     ) {
         self.queue = queue
-        self.tag = tag
+        self.baseTag = tag
         self.client = client
         self.loop = loop
         self.backoff = backoff
@@ -117,6 +118,11 @@ package final class Consumer {
 
     // MARK: Acting
 
+    /// New for every start: RabbitMQ 3.10.8 keeps a cancelled consumer of a quorum queue for as long as it has open
+    /// deliveries. One that takes its tag again goes on with its numbering, which the broker's own client takes for a
+    /// gap in the deliveries; filling it crashes the connection (541 INTERNAL_ERROR).
+    private var tag: String { "\(self.baseTag)-\(self.starts)" }
+
     func attach() { self.act(on: .attached) }
 
     private func act(on event: ConsumerMachine.Event) {
@@ -132,6 +138,7 @@ package final class Consumer {
         case .lookForQueue:
             self.channel?.declareQueue(self.queue, passive: true)
         case .start(let prefetch):
+            self.starts += 1
             self.channel?.setPrefetch(prefetch)
             self.channel?.consume(queue: self.queue, tag: self.tag)
         case .cancel:

@@ -17,6 +17,7 @@ final class Sender {
     private var pool: ConnectionPool!
     private let headers = RequestHeaders()
     private var queue = SendQueue()
+    private var demand = Demand()
     private var isDraining = false
 
     init(
@@ -111,7 +112,8 @@ final class Sender {
     func updateDemand() {
         let work = self.pool.inFlight + self.queue.count
         let useful = (work + self.settings.streamsPerConnection - 1) / self.settings.streamsPerConnection
-        self.pool.wanted = self.isDraining ? 0 : min(max(1, useful), self.credential.maxConnections)
+        let wanted = self.demand.noted(min(max(1, useful), self.credential.maxConnections), at: self.loop.now)
+        self.pool.wanted = self.isDraining ? 0 : wanted
         self.keeper.update(open: self.pool.held, want: self.pool.wanted)
     }
 
