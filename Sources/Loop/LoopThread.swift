@@ -45,7 +45,8 @@ package final class LoopThread: Sendable {
             errno = result
             throw LoopError("pthread_create")
         }
-        sem_wait(start.isSetUp)
+        // A signal handler may interrupt the wait.
+        while sem_wait(start.isSetUp) != 0 {}
         switch start.result.withLock({ $0 }) {
         case .success(let remote)?: return LoopThread(remote: remote, thread: thread)
         case .failure(let error)?: throw error
