@@ -16,25 +16,30 @@ package final class Consumer {
         /// Nothing is wanted, so nothing is held.
         case paused
         /// It cannot consume for this reason and tries again; for a 404 the queue is not there.
+        ///
+        /// `timeout`: the broker has not answered for ten seconds, as happens when a quorum queue has no leader. The
+        /// question stands; closing the connection over it would only harm the other queues.
         case waiting(BrokerError)
         case stopped
     }
 
     package let queue: String
-    private let baseTag: String
-    private var starts = 0
+    private let tag: String
     private let loop: EventLoop
     private unowned let client: BrokerClient
     private weak var delegate: (any ConsumerDelegate)?
     private var machine: ConsumerMachine
     private var ledger = DeliveryLedger()
-    private var channel: Channel?
+    private(set) var channel: Channel?
     private var backoff: ReconnectBackoff
     private var retry: Deadline?
     private var consumingSince: MonotonicTime?
+    private var generation = 0
     private var prefetch: Int
     private var isPaused = false
     private var problem: BrokerError?
+    private var patience: Deadline?
+    private var isOverdue = false
     /// The last state reported.
     package private(set) var state = State.disconnected
     /// Deliveries given back because they arrived when nothing was wanted any more, since the beginning.
@@ -50,7 +55,7 @@ package final class Consumer {
         delegate: any ConsumerDelegate
     ) {
         self.queue = queue
-        self.baseTag = tag
+        self.tag = tag
         self.client = client
         self.loop = loop
         self.backoff = backoff
@@ -70,8 +75,9 @@ package final class Consumer {
 
     /// How many deliveries may be open at a time, at most 65535; 0 means hold nothing.
     ///
-    /// RabbitMQ knows no change, only a new consumer: what is open stays open and counts against the new prefetch on
-    /// quorum queues. Each change costs the broker a round trip, so do not change it for every message.
+    /// RabbitMQ knows no change, only a new consumer. What is open stays open and counts apart: after a change, up to
+    /// twice the new number may be open for a while. Each change costs the broker a round trip, so do not change it
+    /// for every message.
     package func setPrefetch(_ count: Int) {
         self.prefetch = min(max(0, count), Int(UInt16.max))
         self.act(on: .wants(self.isPaused ? 0 : self.prefetch))
@@ -118,15 +124,14 @@ package final class Consumer {
 
     // MARK: Acting
 
-    /// New for every start: RabbitMQ 3.10.8 keeps a cancelled consumer of a quorum queue for as long as it has open
-    /// deliveries. One that takes its tag again goes on with its numbering, which the broker's own client takes for a
-    /// gap in the deliveries; filling it crashes the connection (541 INTERNAL_ERROR).
-    private var tag: String { "\(self.baseTag)-\(self.starts)" }
+    private var currentTag: String { "\(self.tag).\(self.generation)" }
 
     func attach() { self.act(on: .attached) }
 
     private func act(on event: ConsumerMachine.Event) {
-        if let action = self.machine.handle(event) { self.perform(action) }
+        let before = self.machine.state
+        defer { if self.machine.state != before { self.expectAnswer() } }
+        if let action = self.machine.handle(event, open: self.ledger.openCount) { self.perform(action) }
         self.report()
     }
 
@@ -138,11 +143,14 @@ package final class Consumer {
         case .lookForQueue:
             self.channel?.declareQueue(self.queue, passive: true)
         case .start(let prefetch):
-            self.starts += 1
+            // A tag of its own each time: RabbitMQ 3.10.8 keeps a cancelled consumer of a quorum queue while it has
+            // open deliveries. One that takes the tag again goes on with its numbering, which the broker's own client
+            // takes for a gap, and filling it ends the whole connection (541 INTERNAL_ERROR).
+            self.generation += 1
             self.channel?.setPrefetch(prefetch)
-            self.channel?.consume(queue: self.queue, tag: self.tag)
+            self.channel?.consume(queue: self.queue, tag: self.currentTag)
         case .cancel:
-            self.channel?.cancelConsumer(tag: self.tag)
+            self.channel?.cancelConsumer(tag: self.currentTag)
         case .retryLater:
             // Only what has gone well for a while earns a quick retry.
             if let since = self.consumingSince, self.loop.now - since > .seconds(10) { self.backoff.reset() }
@@ -153,6 +161,21 @@ package final class Consumer {
         case .closeChannel:
             self.channel?.close()
             self.lose(.closed)
+        }
+    }
+
+    /// Questions to the broker have no time limit of their own; this one is for whoever looks at the state.
+    private func expectAnswer() {
+        self.patience?.cancel()
+        self.patience = nil
+        self.isOverdue = false
+        switch self.machine.state {
+        case .openingChannel, .lookingForQueue, .starting, .cancelling:
+            self.patience = self.loop.after(.seconds(10)) { [weak self] in
+                self?.isOverdue = true
+                self?.report()
+            }
+        case .detached, .idle, .consuming, .waiting, .stopped: break
         }
     }
 
@@ -176,6 +199,7 @@ package final class Consumer {
         case .consuming(let prefetch): .consuming(prefetch: prefetch)
         case .idle where self.machine.wanted == 0: .paused
         case .stopped: .stopped
+        case _ where self.isOverdue: .waiting(.timeout)
         case .openingChannel, .lookingForQueue, .idle, .starting, .cancelling:
             // While it only looks again for a queue that is not there, nothing has changed.
             if case .waiting = self.state { self.state } else { .starting }
@@ -223,6 +247,7 @@ extension Consumer: ChannelHandler {
     func channelWillFlush(_ channel: Channel) {
         guard channel === self.channel, self.ledger.hasSettlements else { return }
         self.ledger.takeSettlements { channel.settle($0) }
+        if self.machine.isWaitingForRoom { self.act(on: .settled) }
     }
 
     func channel(_ channel: Channel, didClose error: BrokerError) {
