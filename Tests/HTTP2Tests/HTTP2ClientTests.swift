@@ -492,7 +492,7 @@ import Wire
     @Test func `Answered PINGs keep an idle connection, and unanswered ones do not`() async throws {
         var settings = HTTP2Client.Settings()
         settings.pingInterval = .milliseconds(20)
-        settings.pingTimeout = .milliseconds(60)
+        settings.pingTimeout = .seconds(1)
         let play = try await Self.play(requests: 0, client: settings) { client, server in
             func check() {
                 guard let connection = server.connections.first, connection.counters.pings >= 5 else {
@@ -509,7 +509,7 @@ import Wire
 
     @Test func `A request that times out fails alone; the connection goes on`() async throws {
         var settings = HTTP2Client.Settings()
-        settings.requestTimeout = .milliseconds(100)
+        settings.requestTimeout = .milliseconds(700)
         let play = try await Self.play(requests: 3, client: settings) { client, server in
             server.onRequest = { server, connection, stream, request in
                 guard server.seen.count != 2 else { return }

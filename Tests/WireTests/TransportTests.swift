@@ -217,7 +217,7 @@ enum Security: CaseIterable, Sendable {
 
     @Test func `A peer that takes the connection but says nothing fails at the handshake`() async throws {
         var settings = Transport.Settings()
-        settings.connectTimeout = .milliseconds(150)
+        settings.connectTimeout = .milliseconds(700)
         let error = try await Self.failure(tls: .tls, settings: settings) { loop, keep in
             let server = try RecordingServer(on: loop, tls: nil)
             keep = server
