@@ -148,7 +148,7 @@ extension WorkerLoop {
     // MARK: Classify
 
     func received(
-        _ reply: Push.Reply,
+        _ reply: Reply,
         _ classification: Classification,
         latency: Duration,
         context: UInt64

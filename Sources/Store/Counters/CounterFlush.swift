@@ -93,7 +93,7 @@ package final class CounterFlush {
         self.client.run(call) { [weak self] in self?.answered($0) }
     }
 
-    private func answered(_ result: Result<Reply, RedisFailure>) {
+    private func answered(_ result: Result<RedisReply, RedisFailure>) {
         self.isSent = false
         switch result {
         case .success:

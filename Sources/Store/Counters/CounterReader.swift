@@ -44,7 +44,7 @@ package struct CounterReader: Sendable {
         try await self.session.send(RedisCommand("ZRANGE", key, "0", "-1")).elements?.compactMap(\.text) ?? []
     }
 
-    private func hash(_ key: String) async throws(RedisFailure) -> [String: Reply] {
+    private func hash(_ key: String) async throws(RedisFailure) -> [String: RedisReply] {
         try await self.session.send(RedisCommand("HGETALL", key)).pairs ?? [:]
     }
 }

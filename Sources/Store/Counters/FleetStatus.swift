@@ -64,7 +64,7 @@ package struct FleetStatus: Hashable, Sendable {
 extension FleetStatus.Pool {
     /// Reads the hash of a pool; nil when there is none. Entries of workers that left, and leases that have ended, are
     /// left out.
-    init?(name: String, _ fields: [String: Reply], now: UnixTime) {
+    init?(name: String, _ fields: [String: RedisReply], now: UnixTime) {
         guard let meta = fields["meta"]?.text?.split(separator: " "), meta.count == 3 else { return nil }
         let quarantine = Int64(meta[2]).map { max(0, $0 - now.milliseconds) } ?? 0
         let leases = fields.compactMap { worker, value -> Lease? in

@@ -85,7 +85,7 @@ package struct WorkerBeat: Hashable, Sendable {
     }
 
     /// Reads what `call` has written.
-    init?(id: String, _ fields: [String: Reply]) {
+    init?(id: String, _ fields: [String: RedisReply]) {
         guard let started = fields["started_at"]?.integer, let beat = fields["last_beat"]?.integer else { return nil }
         self.id = id
         self.version = fields["version"]?.text ?? ""
@@ -98,7 +98,7 @@ package struct WorkerBeat: Hashable, Sendable {
         self.inFlight = Self.numbers(fields, after: "in_flight.")
     }
 
-    private static func numbers(_ fields: [String: Reply], after prefix: String) -> [String: Int] {
+    private static func numbers(_ fields: [String: RedisReply], after prefix: String) -> [String: Int] {
         var numbers: [String: Int] = [:]
         for (name, value) in fields where name.hasPrefix(prefix) {
             numbers[String(name.dropFirst(prefix.count))] = value.integer.map(Int.init)

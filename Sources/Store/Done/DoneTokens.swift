@@ -45,7 +45,7 @@ package struct DoneBits: Hashable, Sendable {
     private let bytes: [UInt8]
 
     /// From the reply to ``DoneTokens/read(message:copy:)``; anything but a bitmap means that nothing is settled.
-    package init(_ reply: Reply) {
+    package init(_ reply: RedisReply) {
         guard case .string(let bytes) = reply else {
             self.bytes = []
             return

@@ -36,7 +36,7 @@ final class ReplyReader {
     }
 
     /// The next whole reply, if its last byte has arrived.
-    func next() throws(Malformed) -> Reply? {
+    func next() throws(Malformed) -> RedisReply? {
         var object: UnsafeMutableRawPointer?
         guard redisReaderGetReply(self.reader, &object) == REDIS_OK else { throw self.malformed() }
         guard let object else { return nil }
@@ -52,7 +52,7 @@ final class ReplyReader {
     }
 
     /// Recursion ends at the 8 arrays that hiredis allows.
-    private static func reply(_ object: UnsafePointer<redisReply>) -> Reply {
+    private static func reply(_ object: UnsafePointer<redisReply>) -> RedisReply {
         let object = object.pointee
         switch object.type {
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:

@@ -1,7 +1,7 @@
 package import Push
 
 /// A provider token that the whole fleet uses, and how old it is by the clock of Redis.
-package struct ProviderToken: Hashable, Sendable {
+package struct FleetToken: Hashable, Sendable {
     /// The JWT as it goes into the `authorization` header: a secret for as long as Apple honours it.
     package let jwt: String
     package let issued: UnixTime
@@ -26,9 +26,9 @@ package struct ProviderToken: Hashable, Sendable {
 package struct SharedProviderToken: Sendable {
     /// What to do.
     package enum Answer: Hashable, Sendable {
-        case use(ProviderToken)
+        case use(FleetToken)
         /// Make one and `store` it within the lock's time; until then the old one, if any, is still good.
-        case make(until: Duration, old: ProviderToken?)
+        case make(until: Duration, old: FleetToken?)
         /// Another worker is making one; ask again after this time.
         case wait(Duration)
     }
@@ -58,11 +58,11 @@ package struct SharedProviderToken: Sendable {
     /// - Parameters:
     ///   - fresh: Apple refused the token as expired: another one is wanted. Has no effect while it is under 20 minutes old.
     ///   - own: the token that this worker uses. If Redis has lost its own, the fleet goes on with this one.
-    package func ask(fresh: Bool = false, own: ProviderToken? = nil) -> ScriptCall {
+    package func ask(fresh: Bool = false, own: FleetToken? = nil) -> ScriptCall {
         self.ask(fresh: fresh, own: own, script: ProviderTokenScript.ask)
     }
 
-    func ask(fresh: Bool, own: ProviderToken?, script: Script) -> ScriptCall {
+    func ask(fresh: Bool, own: FleetToken?, script: Script) -> ScriptCall {
         var call = ScriptCall(script, keys: [self.key])
         call.add(self.id.description)
         call.add(fresh ? 1 : 0)
@@ -87,7 +87,7 @@ package struct SharedProviderToken: Sendable {
     }
 
     /// Reads the reply to `ask`; nil if it is none.
-    package func answer(to reply: Reply) -> Answer? {
+    package func answer(to reply: RedisReply) -> Answer? {
         guard let parts = reply.elements, let kind = parts.first?.integer else { return nil }
         switch kind {
         case 1: return Self.token(parts).map(Answer.use)
@@ -101,14 +101,14 @@ package struct SharedProviderToken: Sendable {
     }
 
     /// Reads the reply to `store`: the token that was stored, or nil when the lock was lost; then ask again.
-    package func stored(_ reply: Reply) -> ProviderToken? {
+    package func stored(_ reply: RedisReply) -> FleetToken? {
         guard let parts = reply.elements, parts.first?.integer == 1 else { return nil }
         return Self.token(parts)
     }
 
-    private static func token(_ parts: [Reply]) -> ProviderToken? {
+    private static func token(_ parts: [RedisReply]) -> FleetToken? {
         guard parts.count == 4, let jwt = parts[1].text, let issued = parts[2].integer, let age = parts[3].integer
         else { return nil }
-        return ProviderToken(jwt: jwt, issued: UnixTime(milliseconds: issued), age: .milliseconds(age))
+        return FleetToken(jwt: jwt, issued: UnixTime(milliseconds: issued), age: .milliseconds(age))
     }
 }

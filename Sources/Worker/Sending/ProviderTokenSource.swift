@@ -12,7 +12,7 @@ final class ProviderTokenSource {
     private let shared: SharedProviderToken
     private let redis: RedisClient
     private let loop: EventLoop
-    private let onToken: (APNs.ProviderToken) -> Void
+    private let onToken: (ProviderToken) -> Void
     private var policy = ProviderTokenPolicy()
     private var wasRefused = false
     private var again: Deadline?
@@ -23,7 +23,7 @@ final class ProviderTokenSource {
         id: InstanceID,
         redis: RedisClient,
         loop: EventLoop,
-        onToken: @escaping (APNs.ProviderToken) -> Void
+        onToken: @escaping (ProviderToken) -> Void
     ) {
         self.signer = signer
         self.shared = SharedProviderToken(team: signer.teamID, key: signer.keyID, id: id)
@@ -59,9 +59,9 @@ final class ProviderTokenSource {
     }
 
     /// What this worker uses, for a Redis that has forgotten the fleet's.
-    private var own: Store.ProviderToken? {
+    private var own: FleetToken? {
         self.policy.usable(at: self.loop.wallTime).map {
-            Store.ProviderToken(jwt: $0.text, issued: $0.issuedAt, age: self.loop.wallTime - $0.issuedAt)
+            FleetToken(jwt: $0.text, issued: $0.issuedAt, age: self.loop.wallTime - $0.issuedAt)
         }
     }
 
@@ -77,9 +77,9 @@ final class ProviderTokenSource {
         }
     }
 
-    private func take(_ token: Store.ProviderToken) {
+    private func take(_ token: FleetToken) {
         // Its age is Redis' word; counted back from our own clock, so that the two need not agree.
-        let taken = APNs.ProviderToken(text: token.jwt, issuedAt: self.loop.wallTime - token.age)
+        let taken = ProviderToken(text: token.jwt, issuedAt: self.loop.wallTime - token.age)
         let isNew = taken.text != self.policy.current?.text
         if isNew { self.wasRefused = false }
         self.policy.received(taken)

@@ -137,7 +137,7 @@ final class Sender {
 extension Sender: ConnectionPoolDelegate {
     func pool(
         _: ConnectionPool,
-        didReceive reply: Push.Reply,
+        didReceive reply: Reply,
         classification: Classification,
         latency: Duration,
         context: UInt64

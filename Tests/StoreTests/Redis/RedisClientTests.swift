@@ -15,8 +15,8 @@ import Wire
         let client = try TestClient(RedisAddress(PrivateRedis.shared))
         await client.waitUntilReady()
         let key = "pf:test:\(InstanceID())"
-        let replies: [Result<Reply, RedisFailure>] = await client.with { client, completion in
-            var replies: [Result<Reply, RedisFailure>] = []
+        let replies: [Result<RedisReply, RedisFailure>] = await client.with { client, completion in
+            var replies: [Result<RedisReply, RedisFailure>] = []
             for number in 0..<2_000 {
                 var command = RedisCommand("INCRBY", key)
                 command.add(number)
@@ -26,7 +26,7 @@ import Wire
                 }
             }
         }
-        let sums = (0..<2_000).map { number in Result<Reply, RedisFailure>.success(.integer(number * (number + 1) / 2))
+        let sums = (0..<2_000).map { number in Result<RedisReply, RedisFailure>.success(.integer(number * (number + 1) / 2))
         }
         #expect(replies == sums)
         _ = await client.send(RedisCommand("DEL", key))
@@ -312,7 +312,7 @@ import Wire
         let fake = try FakeRedis { $0.first == "GET" ? "" : nil }
         let client = try TestClient(RedisAddress(host: "127.0.0.1", port: UInt16(fake.port)))
         await client.waitUntilReady()
-        let result: Result<Reply, RedisFailure> = await client.with { client, completion in
+        let result: Result<RedisReply, RedisFailure> = await client.with { client, completion in
             client.send(Self.get("a"), completion)
             client.stop()
         }

@@ -7,7 +7,7 @@ import Testing
         try Array(text).withUnsafeBytes { try reader.feed($0) }
     }
 
-    private static let cases: [(String, Reply)] = [
+    private static let cases: [(String, RedisReply)] = [
         ("+OK\r\n", .string(Array("OK".utf8))),
         ("$3\r\na\r\n\r\n", .string(Array("a\r\n".utf8))),
         ("$0\r\n\r\n", .string([])),
@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `A reply is read, in whatever pieces it comes`(text: String, reply: Reply) throws {
+    func `A reply is read, in whatever pieces it comes`(text: String, reply: RedisReply) throws {
         for size in 1...text.utf8.count {
             let reader = ReplyReader()
             var bytes = Array(text.utf8)[...]

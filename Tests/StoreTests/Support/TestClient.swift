@@ -76,11 +76,11 @@ final class TestClient: Sendable {
         return server
     }
 
-    func send(_ command: RedisCommand) async -> Result<Reply, RedisFailure> {
+    func send(_ command: RedisCommand) async -> Result<RedisReply, RedisFailure> {
         await self.with { client, completion in client.send(command, completion) }
     }
 
-    func run(_ call: ScriptCall) async -> Result<Reply, RedisFailure> {
+    func run(_ call: ScriptCall) async -> Result<RedisReply, RedisFailure> {
         await self.with { client, completion in client.run(call, completion) }
     }
 
@@ -102,7 +102,7 @@ extension RedisAddress {
     }
 }
 
-extension Result where Success == Reply, Failure == RedisFailure {
+extension Result where Success == RedisReply, Failure == RedisFailure {
     var refusal: RedisError? {
         guard case .failure(.refused(let error)) = self else { return nil }
         return error

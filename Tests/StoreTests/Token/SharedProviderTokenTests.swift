@@ -22,7 +22,7 @@ import Testing
             self.second = SharedProviderToken(team: "TEAM", key: self.key, id: InstanceID())
         }
 
-        func ask(_ worker: SharedProviderToken, fresh: Bool = false, own: ProviderToken? = nil) throws
+        func ask(_ worker: SharedProviderToken, fresh: Bool = false, own: FleetToken? = nil) throws
             -> SharedProviderToken.Answer?
         {
             let script = Script(ProviderTokenScript.askSource(now: "local now = tonumber(ARGV[9])"))
@@ -31,7 +31,7 @@ import Testing
             return worker.answer(to: try self.redis.run(call))
         }
 
-        func store(_ worker: SharedProviderToken, _ jwt: String) throws -> ProviderToken? {
+        func store(_ worker: SharedProviderToken, _ jwt: String) throws -> FleetToken? {
             var call = worker.store(
                 jwt,
                 script: Script(ProviderTokenScript.storeSource(now: "local now = tonumber(ARGV[5])"))
@@ -57,7 +57,7 @@ import Testing
         #expect(try fleet.ask(fleet.second) == .wait(.seconds(4)))
         #expect(try fleet.store(fleet.second, "stolen") == nil)
         let stored = try #require(try fleet.store(fleet.first, "one"))
-        #expect(stored == ProviderToken(jwt: "one", issued: UnixTime(milliseconds: Int64(fleet.now)), age: .zero))
+        #expect(stored == FleetToken(jwt: "one", issued: UnixTime(milliseconds: Int64(fleet.now)), age: .zero))
         fleet.now += 30 * Self.minute
         guard case .use(let token) = try fleet.ask(fleet.second) else {
             Issue.record("no token")
@@ -119,7 +119,7 @@ import Testing
         let stored = try #require(try fleet.store(fleet.first, "one"))
         fleet.now += 10 * Self.minute
         try fleet.forget()
-        let own = ProviderToken(jwt: "one", issued: stored.issued, age: .seconds(600))
+        let own = FleetToken(jwt: "one", issued: stored.issued, age: .seconds(600))
         #expect(self.jwt(try fleet.ask(fleet.first, own: own)) == "one")
         guard case .use(let token) = try fleet.ask(fleet.second, fresh: true) else {
             Issue.record("lost")
@@ -128,7 +128,7 @@ import Testing
         #expect(token.jwt == "one" && token.age == .seconds(600) && token.issued == stored.issued)
         // One that is too old is no use.
         try fleet.forget()
-        let old = ProviderToken(jwt: "one", issued: stored.issued, age: .seconds(50 * 60))
+        let old = FleetToken(jwt: "one", issued: stored.issued, age: .seconds(50 * 60))
         #expect(try fleet.ask(fleet.first, own: old) == .make(until: .seconds(5), old: nil))
     }
 
