@@ -45,15 +45,21 @@ import Wire
         #expect(address.heartbeat == .seconds(good.heartbeat))
     }
 
-    @Test(arguments: [
-        ("", .scheme), ("http://h", .scheme), ("amqp:h", .scheme), ("amqp://", .host), ("amqp:///v", .host),
-        ("amqp://u:p@", .host), ("amqp://:p@h", .user), ("amqp://u%4@h", .user), ("amqp://u:%zz@h", .password),
-        ("amqp://u:%ff@h", .password), ("amqp://h:0", .port), ("amqp://h:65536", .port), ("amqp://h:http", .port),
-        ("amqp://::1", .host), ("amqp://[::1", .host), ("amqp://[::1]x", .host), ("amqp://h/%C3", .virtualHost),
-        ("amqp://h?heartbeat=0", .heartbeat), ("amqp://h?heartbeat", .heartbeat), ("amqp://h?heartbeat=x", .heartbeat),
-        ("amqp://h/v?frame_max=1", .query),
-    ] as [(String, AMQPAddressError.Part)])
-    func `An address that cannot be used is refused by the part that is wrong`(text: String, part: AMQPAddressError.Part) {
+    @Test(
+        arguments: [
+            ("", .scheme), ("http://h", .scheme), ("amqp:h", .scheme), ("amqp://", .host), ("amqp:///v", .host),
+            ("amqp://u:p@", .host), ("amqp://:p@h", .user), ("amqp://u%4@h", .user), ("amqp://u:%zz@h", .password),
+            ("amqp://u:%ff@h", .password), ("amqp://h:0", .port), ("amqp://h:65536", .port), ("amqp://h:http", .port),
+            ("amqp://::1", .host), ("amqp://[::1", .host), ("amqp://[::1]x", .host), ("amqp://h/%C3", .virtualHost),
+            ("amqp://h?heartbeat=0", .heartbeat), ("amqp://h?heartbeat", .heartbeat),
+            ("amqp://h?heartbeat=x", .heartbeat),
+            ("amqp://h/v?frame_max=1", .query),
+        ] as [(String, AMQPAddressError.Part)]
+    )
+    func `An address that cannot be used is refused by the part that is wrong`(
+        text: String,
+        part: AMQPAddressError.Part
+    ) {
         let error = #expect(throws: AMQPAddressError.self) { try AMQPAddress(parsing: text) }
         #expect(error?.part == part)
     }

@@ -30,12 +30,14 @@ import Testing
     }
 
     @Test(arguments: [
-        HeaderValue.string("3"), .bool(true), .double(3), .none, .array([.integer(3)]), .table([Header("a", .integer(3))]),
+        HeaderValue.string("3"), .bool(true), .double(3), .none, .array([.integer(3)]),
+        .table([Header("a", .integer(3))]),
         .timestamp(UnixTime(seconds: 3)),
     ])
     func `A value of the wrong type counts as absent`(value: HeaderValue) {
         let headers = self.read([
-            Header("x-pushfleet-attempt", value), Header("x-pushfleet-first-seen", value), Header("x-delivery-count", value),
+            Header("x-pushfleet-attempt", value), Header("x-pushfleet-first-seen", value),
+            Header("x-delivery-count", value),
         ])
         #expect(headers.attempt == 0)
         #expect(headers.firstSeen == nil)

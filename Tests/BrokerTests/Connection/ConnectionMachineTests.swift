@@ -42,9 +42,11 @@ import Testing
         #expect(machine.handle(.close(code: 320, text: "bye")) == [.sendCloseOK, .ended(.closed)])
     }
 
-    @Test(arguments: [
-        (0, 0, 2047, 131_072), (100, 4096, 100, 4096), (65535, 1 << 20, 2047, 131_072), (1, 100, 1, 4096),
-    ] as [(UInt16, UInt32, UInt16, Int)])
+    @Test(
+        arguments: [
+            (0, 0, 2047, 131_072), (100, 4096, 100, 4096), (65535, 1 << 20, 2047, 131_072), (1, 100, 1, 4096),
+        ] as [(UInt16, UInt32, UInt16, Int)]
+    )
     func `Limits are the lower of both sides'`(channelMax: UInt16, frameMax: UInt32, ours: UInt16, frame: Int) {
         var machine = ConnectionMachine()
         _ = machine.handle(.transportOpened)
@@ -81,7 +83,8 @@ import Testing
                     .connecting: 0, .awaitingStart: 1, .awaitingTune: 2, .awaitingOpen: 3,
                 ]
                 let isHappy = Int.random(in: 0..<4, using: &random) > 0
-                let event = (isHappy ? happy[machine.state].map { events[$0] } : nil) ?? events.randomElement(using: &random)!
+                let event =
+                    (isHappy ? happy[machine.state].map { events[$0] } : nil) ?? events.randomElement(using: &random)!
                 let wasClosed = machine.state == .closed
                 let actions = machine.handle(event)
                 if wasClosed { #expect(actions.isEmpty) }

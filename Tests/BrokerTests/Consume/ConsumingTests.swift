@@ -137,6 +137,48 @@ import Testing
         await session.close()
     }
 
+    @Test(arguments: [false, true])
+    func `Closing right behind a burst of acks loses none of them`(pauses: Bool) async throws {
+        let (settings, session) = try await self.prepare(.quorum("q"))
+        for _ in 0..<3 {
+            try await self.publish(3000, to: "q", in: session)
+            let rig = try Rig(settings)
+            await rig.run { $0.consume("q", prefetch: 3000) }
+            let deliveries = try await rig.deliveries(3000)
+            #expect(deliveries.allSatisfy { !$0.redelivered })
+            if pauses {
+                await rig.run { $0.consumers["q"]!.pause() }
+                try await rig.state(of: "q", "paused") { $0 == .paused }
+            }
+            // Out of order, so that each ack is a frame of its own.
+            for part in stride(from: 2999, through: 0, by: -100) {
+                await rig.run { bench in
+                    for index in (part - 99)...part { bench.consumers["q"]!.ack(deliveries[index].id) }
+                }
+            }
+            try await rig.close()
+            try await session.expect("q", messages: 0)
+        }
+        await session.close()
+    }
+
+    @Test func `A cancelled consumer leaves its open deliveries to others, and the client lives on`() async throws {
+        let (settings, session) = try await self.prepare(.quorum("q"))
+        try await self.publish(10, to: "q", in: session)
+        let rig = try Rig(settings)
+        await rig.run { $0.consume("q", prefetch: 10) }
+        let deliveries = try await rig.deliveries(10)
+        await rig.run { bench in
+            for delivery in deliveries[..<4] { bench.consumers["q"]!.ack(delivery.id) }
+            bench.consumers["q"]!.cancel()
+        }
+        try await rig.state(of: "q", "stopped") { $0 == .stopped }
+        try await session.expect("q", messages: 6, consumers: 0)
+        #expect(await rig.run { $0.client.state } == .connected)
+        try await rig.close()
+        await session.close()
+    }
+
     @Test func `A consumer waits for a queue that does not exist yet`() async throws {
         let (settings, session) = try await self.prepare()
         let rig = try Rig(settings)

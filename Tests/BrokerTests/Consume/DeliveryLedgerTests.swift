@@ -22,7 +22,8 @@ import Testing
         var ledger = self.ledger(open: 10)
         for tag in [2, 1, 3, 7, 5] as [UInt64] { #expect(ledger.ack(self.id(tag)) == .accepted) }
         #expect(
-            self.settlements(&ledger) == [.ack(3, multiple: true), .ack(7, multiple: false), .ack(5, multiple: false)])
+            self.settlements(&ledger) == [.ack(3, multiple: true), .ack(7, multiple: false), .ack(5, multiple: false)]
+        )
         #expect(ledger.openCount == 5)
         #expect(ledger.ack(self.id(4)) == .accepted)
         #expect(self.settlements(&ledger) == [.ack(4, multiple: false)])
@@ -122,7 +123,8 @@ import Testing
                     let tag = Bool.random(using: &random) ? oldest : UInt64.random(in: 1..<next, using: &random)
                     let isReject = Int.random(in: 0..<8, using: &random) == 0
                     let answer =
-                        isReject ? ledger.reject(self.id(tag, epoch: epoch), requeue: true)
+                        isReject
+                        ? ledger.reject(self.id(tag, epoch: epoch), requeue: true)
                         : ledger.ack(self.id(tag, epoch: epoch))
                     #expect(answer == (open.contains(tag) ? .accepted : .refused))
                     guard open.remove(tag) != nil else { continue }

@@ -8,7 +8,9 @@ import Testing
 @Suite(.serialized) struct BrokerFaultTests {
     private static let broker = Result { try PrivateRabbitMQ(vhosts: 10) }
 
-    private func prepare(_ queues: Topology.Queue..., heartbeat: Int = 10) async throws -> (PrivateRabbitMQ, BrokerSettings) {
+    private func prepare(_ queues: Topology.Queue..., heartbeat: Int = 10) async throws -> (
+        PrivateRabbitMQ, BrokerSettings
+    ) {
         let broker = try Self.broker.get()
         let settings = try broker.settings(vhost: try broker.makeVhost(), heartbeat: heartbeat)
         let session = try await BrokerSession.connect(settings)

@@ -39,7 +39,8 @@ import Testing
                 == [PublishResult(token: 103, outcome: .confirmed)]
         )
         #expect(
-            self.confirm(&ledger, 4, multiple: true, isNack: true)?.map(\.token) == [101, 102, 104])
+            self.confirm(&ledger, 4, multiple: true, isNack: true)?.map(\.token) == [101, 102, 104]
+        )
         #expect(self.confirm(&ledger, 4, multiple: true, isNack: false) == [])
         #expect(self.confirm(&ledger, 0, multiple: true, isNack: false)?.map(\.token) == [105, 106])
         #expect(ledger.count == 0)
@@ -105,7 +106,8 @@ import Testing
                 }
             case 50..<98 where next > 1:
                 // Mostly among what waits, sometimes an answer that came before.
-                let sequence = Bool.random(using: &random) ? waiting.keys.min() ?? 1 : .random(in: 1..<next, using: &random)
+                let sequence =
+                    Bool.random(using: &random) ? waiting.keys.min() ?? 1 : .random(in: 1..<next, using: &random)
                 if Int.random(in: 0..<10, using: &random) == 0, waiting[sequence] != nil {
                     ledger.returned(sequence, code: 312, text: "")
                     returned.insert(sequence)

@@ -50,7 +50,11 @@ import Testing
 
     @Test func `Properties arrive as they were given, and the expiration counts`() async throws {
         let (_, session) = try await self.prepare(
-            .quorum("q", Header("x-dead-letter-exchange", .string("")), Header("x-dead-letter-routing-key", .string("dead"))),
+            .quorum(
+                "q",
+                Header("x-dead-letter-exchange", .string("")),
+                Header("x-dead-letter-routing-key", .string("dead"))
+            ),
             .quorum("dead")
         )
         let properties = MessageProperties(
