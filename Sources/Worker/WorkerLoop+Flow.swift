@@ -161,7 +161,7 @@ extension WorkerLoop {
         self.counters.add(.answered(status: reply.status, reason: reply.reason), line.counters)
         if classification.alert { self.tell.alert(reply, app: line.app?.id ?? "") }
         if classification.flags.contains(.pauseLane) { self.pause(line, reason: reply.reason) }
-        self.apply(classification, id, token)
+        self.apply(classification, reason: reply.reason, id, token)
     }
 
     func failed(_ failure: SendFailure, context: UInt64) {
@@ -169,10 +169,11 @@ extension WorkerLoop {
         guard self.flights.contains(id) else { return }
         self.flights[id].inFlight -= 1
         self.counters.add(.failed(failure), self.flights[id].line.counters)
-        self.apply(Classification.classify(failure), id, token)
+        self.apply(Classification.classify(failure), reason: nil, id, token)
     }
 
-    private func apply(_ classification: Classification, _ id: FlightID, _ token: Int) {
+    /// - Parameter reason: what Apple said; it stands in the dead letter if this was the last word.
+    private func apply(_ classification: Classification, reason: ApnsReason?, _ id: FlightID, _ token: Int) {
         let flight = self.flights[id]
         guard !flight.isLost else { return self.forgetIfIdle(id) }
         guard let app = flight.line.app, let lane = flight.line.lane, let sender = flight.line.sender else { return }
@@ -198,10 +199,10 @@ extension WorkerLoop {
             )
             switch next {
             case .retry(let level): self.settle(id, token, as: .retry(after: level, counted: counts))
-            case .stop(let reason): self.settle(id, token, as: .deadLetter(reason, apns: nil))
+            case .stop(let stop): self.settle(id, token, as: .deadLetter(stop, apns: reason))
             }
-        case .deadLetter(let reason):
-            self.settle(id, token, as: .deadLetter(reason, apns: nil))
+        case .deadLetter(let verdict):
+            self.settle(id, token, as: .deadLetter(verdict, apns: reason))
         case .tokenGone(let time, let reason):
             self.settle(id, token, as: .tokenGone(at: time, reason))
         case .suspectToken(let reason):
