@@ -167,7 +167,7 @@ extension WorkerLoop {
         self.counters.add(.answered, reply.counterName, line.counters)
         if classification.alert { self.tell.alert(reply, app: line.app?.id ?? "") }
         if classification.flags.contains(.pauseLane) { self.pause(line, reason: reply.reason) }
-        self.apply(classification, id, token, because: reply.counterName)
+        self.apply(classification, apns: reply.reason, id, token, because: reply.counterName)
     }
 
     func failed(_ failure: SendFailure, context: UInt64) {
@@ -175,10 +175,19 @@ extension WorkerLoop {
         guard self.flights.contains(id) else { return }
         self.flights[id].inFlight -= 1
         self.counters.add(.unanswered, failure.cause.name, self.flights[id].line.counters)
-        self.apply(Classification.classify(failure), id, token, because: failure.cause.name)
+        self.apply(Classification.classify(failure), apns: nil, id, token, because: failure.cause.name)
     }
 
-    private func apply(_ classification: Classification, _ id: FlightID, _ token: Int, because reason: String) {
+    /// - Parameters:
+    ///   - apns: what Apple said; it stands in the dead letter if this was the last word.
+    ///   - reason: for the counter of retries: the same, or why there was no answer.
+    private func apply(
+        _ classification: Classification,
+        apns: ApnsReason?,
+        _ id: FlightID,
+        _ token: Int,
+        because reason: String
+    ) {
         let flight = self.flights[id]
         guard !flight.isLost else { return self.forgetIfIdle(id) }
         guard let app = flight.line.app, let lane = flight.line.lane, let sender = flight.line.sender else { return }
@@ -205,10 +214,10 @@ extension WorkerLoop {
             switch next {
             case .retry(let level):
                 self.settle(id, token, as: .retry(after: level, counted: counts), because: reason)
-            case .stop(let reason): self.settle(id, token, as: .deadLetter(reason, apns: nil))
+            case .stop(let stop): self.settle(id, token, as: .deadLetter(stop, apns: apns))
             }
-        case .deadLetter(let reason):
-            self.settle(id, token, as: .deadLetter(reason, apns: nil))
+        case .deadLetter(let verdict):
+            self.settle(id, token, as: .deadLetter(verdict, apns: apns))
         case .tokenGone(let time, let reason):
             self.settle(id, token, as: .tokenGone(at: time, reason))
         case .suspectToken(let reason):

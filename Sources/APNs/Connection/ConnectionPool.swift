@@ -67,7 +67,8 @@ package final class ConnectionPool {
 
     /// Opens and drains as lease and work have it. To be called when the lease may have come to allow more.
     package func update() {
-        for action in self.plan.actions(at: self.loop.now, mayOpen: self.delegate.poolMayOpen(self)) {
+        let mayOpen = self.delegate.poolMayOpen(self)
+        for action in self.plan.actions(at: self.loop.now, mayOpen: mayOpen) {
             switch action {
             case .open(let id): self.open(id)
             case .drain(let id): self.drain(id)
@@ -75,7 +76,9 @@ package final class ConnectionPool {
         }
         self.dial?.cancel()
         self.dial = self.plan.nextDialTime.map { time in
-            self.loop.at(max(time, self.loop.now)) { [weak self] in self?.update() }
+            // A lease that says no may do so for seconds: to ask in every turn would be to spin.
+            let earliest = mayOpen ? self.loop.now : self.loop.now + .milliseconds(50)
+            return self.loop.at(max(time, earliest)) { [weak self] in self?.update() }
         }
     }
 

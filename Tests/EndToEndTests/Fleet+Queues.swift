@@ -1,0 +1,129 @@
+import Broker
+import Foundation
+import Push
+import Simulator
+import Testing
+import Worker
+
+/// What backends and operators do with the fleet: publish, and look into queues.
+extension Fleet {
+    // MARK: Publishing
+
+    /// Publishes with confirm.
+    func publish(
+        _ body: [UInt8],
+        to routingKey: String = "\(Fleet.app).now",
+        messageID: String,
+        timestamp: UnixTime? = .now,
+        headers: [Header] = []
+    ) async throws {
+        let properties = MessageProperties(
+            messageID: Array(messageID.utf8), timestamp: timestamp, headers: headers)
+        try await self.publish(
+            Message(
+                exchange: FleetTopology.exchange, routingKey: routingKey, properties: properties, body: body))
+    }
+
+    func publish(_ draft: Draft, messageID: String, headers: [Header] = []) async throws {
+        try await self.publish(
+            draft.body, to: draft.routingKey, messageID: messageID, headers: headers)
+    }
+
+    func publish(_ message: Message) async throws {
+        let outcome = try await self.session.publish(message)
+        try #require(outcome == .confirmed)
+    }
+
+    // MARK: Queues
+
+    var dead: String { FleetTopology.dead }
+    var feedback: String { FleetTopology.feedback }
+
+    func depth(_ queue: String) async throws -> Int {
+        try await self.session.queueDepths([queue])[queue]?.messages ?? 0
+    }
+
+    /// Messages ready in work and delay queues: everything that still has to be done and that no worker holds.
+    func waiting() async throws -> Int {
+        var queues = self.ladder.levels.map(\.queueName)
+        for app in self.settings.apps {
+            for lane in Lane.allCases { queues.append("pushfleet.\(app.id).\(lane.rawValue)") }
+        }
+        queues.append(FleetTopology.unrouted)
+        return try await self.session.queueDepths(queues).values.reduce(0) { $0 + $1.messages }
+    }
+
+    /// Takes messages from a queue until there are so many.
+    func take(
+        _ count: Int, from queue: String, within limit: Duration = .seconds(60)
+    ) async throws -> [Delivery] {
+        var taken: [Delivery] = []
+        try await eventually("\(count) messages are in \(queue)", within: limit) {
+            while taken.count < count, let delivery = try await self.session.get(queue: queue) {
+                try await self.session.ack(delivery.id)
+                taken.append(delivery)
+            }
+            return taken.count == count
+        }
+        return taken
+    }
+
+    /// Takes the one message that comes to a queue.
+    func takeOne(from queue: String, within limit: Duration = .seconds(60)) async throws -> Delivery {
+        try await #require(self.take(1, from: queue, within: limit).first)
+    }
+
+    // MARK: Ledger
+
+    /// All requests for a token, the oldest first.
+    func requests(to token: String) async throws -> [LedgerRecord] {
+        try await self.simulator.requests(LedgerFilter(token: token, limit: 10_000)).reversed()
+    }
+
+    /// Waits for the push to a token that Apple accepted; with its body.
+    func delivered(_ token: String, within limit: Duration = .seconds(60)) async throws -> LedgerRecord {
+        try await eventually("a push to \(DeviceToken.redacted(token)) is accepted", within: limit) {
+            try await self.simulator.lastPush(to: token)
+        }
+    }
+
+    /// Waits until so many pushes were accepted.
+    func accepted(_ count: Int, within limit: Duration = .seconds(60)) async throws {
+        try await eventually("\(count) pushes are accepted", within: limit) {
+            try await self.simulator.summary().accepted >= count
+        }
+    }
+
+    /// Ends the workers and sees that nothing is left anywhere but what the test has not taken from these two.
+    func expectNothingLeft(
+        dead: Int = 0, feedback: Int = 0, waiting: Int = 0, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        await self.stopWorkers()
+        try await eventually("what workers gave back is in its queues", within: .seconds(5)) {
+            try await self.waiting() >= waiting
+        }
+        #expect(try await self.waiting() == waiting, "in work and delay queues", sourceLocation: sourceLocation)
+        #expect(try await self.depth(self.dead) == dead, "dead letters", sourceLocation: sourceLocation)
+        #expect(try await self.depth(self.feedback) == feedback, "feedback", sourceLocation: sourceLocation)
+    }
+}
+
+extension Delivery {
+    /// A header's value as text; nil if it is not there.
+    func header(_ name: String) -> String? {
+        self.headers.all.first { $0.name == name }?.value.description
+    }
+
+    var reason: String? { self.header("x-pushfleet-reason") }
+    var field: String? { self.header("x-pushfleet-field") }
+    var attempt: Int? { self.header("x-pushfleet-attempt").flatMap { Int($0) } }
+    var messageText: String { String(decoding: self.messageID, as: UTF8.self) }
+    var json: [String: Any]? {
+        try? JSONSerialization.jsonObject(with: Data(self.body)) as? [String: Any]
+    }
+    var tokens: [String] { self.json?["tokens"] as? [String] ?? [] }
+}
+
+extension UnixTime {
+    static var now: UnixTime { UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+}
