@@ -38,7 +38,7 @@ package struct ConnectionPlan: Sendable {
     private var connections: [ID: State] = [:]
     private var count: UInt64 = 0
     private var nextDial = MonotonicTime(nanoseconds: .min)
-    private var failedDials = 0
+    private var backoff: ReconnectBackoff
 
     /// How many connections may exist, by the lease. May fall at any time.
     package var limit = 0
@@ -47,6 +47,7 @@ package struct ConnectionPlan: Sendable {
 
     package init(settings: Settings = Settings()) {
         self.settings = settings
+        self.backoff = ReconnectBackoff(initial: settings.minBackoff, cap: settings.maxBackoff)
     }
 
     /// Connections that exist in any state; what the worker reports to the budget.
@@ -90,7 +91,7 @@ package struct ConnectionPlan: Sendable {
     package mutating func ready(_ id: ID) {
         guard self.connections[id] == .dialling else { return }
         self.connections[id] = .ready
-        self.failedDials = 0
+        self.backoff.reset()
     }
 
     /// The connection must take nothing new: Apple said so, or it misbehaves. It still counts until `closed`.
@@ -103,10 +104,6 @@ package struct ConnectionPlan: Sendable {
     /// - Parameter random: any random number; spreads the wait over half of its length.
     package mutating func closed(_ id: ID, at now: MonotonicTime, random: UInt64) {
         guard let state = self.connections.removeValue(forKey: id), state == .dialling else { return }
-        self.failedDials += 1
-        let doubled = self.settings.minBackoff.nanoseconds << min(self.failedDials - 1, 20)
-        let backoff = min(doubled, self.settings.maxBackoff.nanoseconds)
-        let jittered = backoff / 2 + Int64(random % UInt64(backoff / 2 + 1))
-        self.nextDial = now + .nanoseconds(jittered)
+        self.nextDial = now + self.backoff.next(random: random)
     }
 }

@@ -19,7 +19,6 @@ package final class LeaseKeeper {
     private let client: RedisClient
     private let loop: EventLoop
     private var lease: Lease
-    private var ramp: DialRamp
     private var timer: Deadline?
     private var wasValid = false
     private var isStarted = false
@@ -47,7 +46,6 @@ package final class LeaseKeeper {
         self.loop = loop
         self.delegate = delegate
         self.lease = Lease(settings: settings, id: id, now: loop.now)
-        self.ramp = DialRamp(perSecond: settings.dialsPerSecond)
     }
 
     /// Begins to renew, as soon as Redis is there.
@@ -69,16 +67,10 @@ package final class LeaseKeeper {
     /// Whether the connections may be used; to be asked before every request.
     package var isValid: Bool { self.lease.isValid(now: self.loop.now) }
 
-    /// Whether one more connection may be opened now. Who opens one calls `dialled` and `update`.
+    /// Whether one more connection may be opened now. Who opens one calls `update`.
     package var mayOpen: Bool {
-        self.lease.mayOpen(open: self.open, now: self.loop.now) && self.ramp.next(now: self.loop.now) <= self.loop.now
+        self.lease.mayOpen(open: self.open, now: self.loop.now)
     }
-
-    /// When the ramp lets the next connection be opened, if the lease does.
-    package var nextDial: MonotonicTime { self.ramp.next(now: self.loop.now) }
-
-    /// A connection is being opened.
-    package func dialled() { self.ramp.dialled(now: self.loop.now) }
 
     /// How many connections must be closed: gently while `isValid`, at once when not.
     package var excess: Int { self.lease.excess(open: self.open, now: self.loop.now) }

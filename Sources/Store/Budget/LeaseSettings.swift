@@ -8,31 +8,24 @@ package struct LeaseSettings: Hashable, Sendable {
     package let heartbeat: Duration
     /// How long a worker may keep a connection when there are more workers than connections; default 30 s.
     package let quantum: Duration
-    /// How many connections one worker opens in a second, at most; default 2. Apple takes rapid connecting and
-    /// disconnecting for an attack.
-    package let dialsPerSecond: Int
 
     /// - Throws: when `ttl` leaves a worker less than about three heartbeats before it must stop.
     package init(
         ttl: Duration = .seconds(20),
         heartbeat: Duration = .seconds(3),
-        quantum: Duration = .seconds(30),
-        dialsPerSecond: Int = 2
+        quantum: Duration = .seconds(30)
     ) throws(LeaseSettingsError) {
         guard heartbeat >= .milliseconds(100) else { throw .heartbeatTooShort }
         guard ttl >= heartbeat * 6 else { throw .ttlTooShort(minimum: heartbeat * 6) }
-        guard dialsPerSecond > 0 else { throw .noDials }
         self.ttl = ttl
         self.heartbeat = heartbeat
         self.quantum = quantum
-        self.dialsPerSecond = dialsPerSecond
     }
 
     private init() {
         self.ttl = .seconds(20)
         self.heartbeat = .seconds(3)
         self.quantum = .seconds(30)
-        self.dialsPerSecond = 2
     }
 
     /// 20 s, renewed every 3 s.
@@ -53,13 +46,11 @@ package struct LeaseSettings: Hashable, Sendable {
 package enum LeaseSettingsError: Error, Equatable, Sendable, CustomStringConvertible {
     case heartbeatTooShort
     case ttlTooShort(minimum: Duration)
-    case noDials
 
     package var description: String {
         switch self {
         case .heartbeatTooShort: "the heartbeat must be at least 0.1 s"
         case .ttlTooShort(let minimum): "the lease time must be at least six heartbeats, \(minimum)"
-        case .noDials: "at least one new connection per second must be allowed"
         }
     }
 }

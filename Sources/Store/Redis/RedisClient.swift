@@ -44,7 +44,7 @@ package final class RedisClient {
     private var queue = CommandQueue<Completion>()
     private var deadline: Deadline?
     private var reconnect: Deadline?
-    private var backoff = ReconnectBackoff()
+    private var backoff = ReconnectBackoff(initial: .milliseconds(100), cap: .seconds(5))
     private var encoded: [UInt8] = []
     private var observers: [(State) -> Void] = []
 
@@ -102,7 +102,8 @@ package final class RedisClient {
     private func lose(_ reason: String, authenticationFailed: Bool = false, slowly: Bool = false) {
         guard self.state != .stopped else { return }
         let slowly = slowly || authenticationFailed
-        let wait = self.backoff.next(slowly: slowly, random: .random(in: 0...1))
+        // What time alone does not cure is tried at most once a second.
+        let wait = max(self.backoff.next(random: .random(in: 0...UInt64.max)), slowly ? .seconds(1) : .zero)
         self.reconnect = self.loop.after(wait) { [weak self] in self?.connect() }
         self.disconnect(
             to: authenticationFailed ? .authenticationFailed(reason: reason) : .waiting(reason: reason),
@@ -205,7 +206,7 @@ package final class RedisClient {
             self.goOnWithHandshake()
         case .ready(let server)?:
             self.handshake = nil
-            self.backoff.succeeded()
+            self.backoff.reset()
             self.change(to: .ready(server))
         case .authenticationFailed(let reason)?:
             self.lose(reason, authenticationFailed: true)

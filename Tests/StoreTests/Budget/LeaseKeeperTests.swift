@@ -26,7 +26,6 @@ import Testing
                 keeper.update(open: open, want: self.want)
                 while keeper.mayOpen, keeper.open < self.want {
                     open += 1
-                    keeper.dialled()
                     keeper.update(open: open, want: self.want)
                 }
                 self.report(open)
@@ -51,8 +50,7 @@ import Testing
                 let connections = Connections(want: want) { continuation.yield($0) }
                 let settings = try! LeaseSettings(
                     ttl: .milliseconds(1_800),
-                    heartbeat: .milliseconds(300),
-                    dialsPerSecond: 100
+                    heartbeat: .milliseconds(300)
                 )
                 let keeper = LeaseKeeper(
                     budget: budget,

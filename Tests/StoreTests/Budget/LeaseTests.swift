@@ -162,21 +162,8 @@ import Testing
             try LeaseSettings(ttl: .seconds(17))
         }
         #expect(throws: LeaseSettingsError.heartbeatTooShort) { try LeaseSettings(heartbeat: .milliseconds(99)) }
-        #expect(throws: LeaseSettingsError.noDials) { try LeaseSettings(dialsPerSecond: 0) }
         #expect(LeaseSettings.standard.margin == .milliseconds(8_500))
         let short = try LeaseSettings(ttl: .seconds(6), heartbeat: .seconds(1))
         #expect(short.ttl - short.margin > short.heartbeat * 3)
-    }
-
-    @Test func `The ramp lets a few dials begin together and spreads the rest`() {
-        var ramp = DialRamp(perSecond: 2)
-        var starts: [MonotonicTime] = []
-        for _ in 0..<5 {
-            let time = ramp.next(now: starts.last ?? self.at(0))
-            ramp.dialled(now: time)
-            starts.append(time)
-        }
-        #expect(starts == [0, 0, 0.5, 1, 1.5].map(self.at))
-        #expect(ramp.next(now: self.at(10)) == self.at(10))
     }
 }

@@ -320,14 +320,4 @@ import Wire
         #expect(result == .failure(.unknown("stopped")))
         #expect(await client.send(Self.get("a")) == .failure(.unavailable("stopped")))
     }
-
-    @Test func `Reconnecting waits longer each time, within its bounds`() {
-        var backoff = ReconnectBackoff()
-        let waits = (0..<8).map { _ in backoff.next(slowly: false, random: 1) }
-        let expected: [Int64] = [100, 200, 400, 800, 1600, 3200, 5000, 5000]
-        #expect(waits.map(\.milliseconds) == expected)
-        backoff.succeeded()
-        #expect(backoff.next(slowly: false, random: 0) == .milliseconds(50))
-        #expect(backoff.next(slowly: true, random: 0) == .seconds(1))
-    }
 }
