@@ -76,6 +76,11 @@ let tests: [Target] = [
         dependencies: ["pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers", crypto]),
     .testTarget(name: "TestServersTests", dependencies: ["TestServers"]),
     .testTarget(
+        name: "FaultTests",
+        dependencies: [
+            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
+        ]),
+    .testTarget(
         name: "EndToEndTests",
         dependencies: [
             "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
