@@ -74,9 +74,12 @@ package final class ConnectionPool {
             }
         }
         self.dial?.cancel()
-        self.dial = self.plan.nextDialTime.map { time in
-            self.loop.at(max(time, self.loop.now)) { [weak self] in self?.update() }
+        // A dial that is due was forbidden by the lease just now: the lease's next answer updates, no clock does.
+        guard let time = self.plan.nextDialTime, time > self.loop.now else {
+            self.dial = nil
+            return
         }
+        self.dial = self.loop.at(time) { [weak self] in self?.update() }
     }
 
     private func open(_ id: ConnectionPlan.ID) {
