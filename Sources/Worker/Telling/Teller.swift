@@ -53,11 +53,23 @@ struct Teller: Sendable {
     func deliveriesLost(_ queue: String, count: Int, detail: String) {
         self.logger.warning(
             "Deliveries are void: RabbitMQ hands them out again",
-            metadata: [Key.queue: "\(queue)", Key.count: "\(count)", Key.detail: "\(detail)"])
+            metadata: [Key.queue: "\(queue)", Key.count: "\(count)", Key.detail: "\(detail)"]
+        )
     }
 
     func redisProblem(_ problem: String) {
         self.logger.warning("Redis is away", metadata: [Key.detail: "\(problem)"])
+    }
+
+    func redisRefuses(_ problem: String) {
+        self.logger.error(
+            "Redis refuses the login: nothing is sent until redis.url names a user and password that it takes",
+            metadata: [Key.detail: "\(problem)"]
+        )
+    }
+
+    func redisIsBack() {
+        self.logger.notice("Redis is back")
     }
 
     func publishFailed(_ exchange: String, _ detail: String) {
