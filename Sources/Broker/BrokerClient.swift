@@ -120,8 +120,8 @@ package final class BrokerClient {
 
     // MARK: Ending
 
-    /// Ends it in good order: what was settled and published so far is sent, the broker confirms. The delegate hears
-    /// `closed` when it is done, within about two seconds at most.
+    /// Ends it in good order: consumers take nothing more, what was settled and published so far is sent, and the
+    /// broker has taken note of it. The delegate hears `closed` when it is done, within about four seconds at most.
     ///
     /// Open deliveries go back to their queues; publishes without a confirm are reported as unknown.
     package func close() {
@@ -129,7 +129,18 @@ package final class BrokerClient {
         self.retry?.cancel()
         guard let connection = self.connection else { return self.finish() }
         self.become(.closing)
-        connection.close()
+        var unfinished = self.consumers.count
+        guard unfinished > 0, connection.isOpen else { return connection.close() }
+        self.retry = self.loop.after(.seconds(2)) { connection.close() }
+        for consumer in self.consumers {
+            consumer.finish { [weak self] in
+                unfinished -= 1
+                guard unfinished == 0, let self else { return }
+                self.retry?.cancel()
+                // Not at once: this may be called from within what the connection reads or gathers.
+                self.retry = self.loop.after(.zero) { connection.close() }
+            }
+        }
     }
 
     private func finish() {
@@ -159,7 +170,10 @@ extension BrokerClient: ConnectionDelegate {
         self.connection = nil
         for publisher in self.publishers { publisher.detach() }
         if wasBlocked { self.delegate?.brokerClient(self, didChangeBlocked: nil) }
-        guard self.state != .closing else { return self.finish() }
+        guard self.state != .closing else {
+            self.retry?.cancel()
+            return self.finish()
+        }
         self.become(.waiting(error))
         // The delegate may have closed the client.
         if self.state != .closed { self.reconnectLater(error) }

@@ -191,3 +191,22 @@ extension Message {
         )
     }
 }
+
+extension BrokerSession {
+    /// What a queue holds in the end: the broker takes back open deliveries in its own time.
+    func expect(
+        _ queue: String,
+        messages: Int,
+        consumers: Int? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let limit = ContinuousClock.now + .seconds(10)
+        var depth: QueueDepth?
+        while ContinuousClock.now < limit {
+            depth = try await self.queueDepths([queue])[queue]
+            if let depth, depth.messages == messages, depth.consumers == consumers ?? depth.consumers { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("\(queue) holds \(depth as Any), not \(messages)", sourceLocation: sourceLocation)
+    }
+}

@@ -2,8 +2,9 @@
 ///
 /// Each has a channel of its own, so that a channel error concerns one queue only. A new prefetch needs a new consumer
 /// on the same channel (`basic.qos` holds for consumers that begin after it, https://www.rabbitmq.com/consumer-prefetch.html),
-/// so it is: cancel, wait for the answer, set, consume again. Before the first consume the queue is looked for
-/// passively, so that a missing one is known as missing.
+/// so it is: cancel, wait for the answer, set, consume again. What is open stays open and the broker does not count it
+/// against the new consumer (seen on 3.10.8), so a smaller one begins only when what is open fits. Before the first
+/// consume the queue is looked for passively, so that a missing one is known as missing.
 struct ConsumerMachine {
     enum State: Equatable {
         /// There is no connection.
@@ -32,6 +33,8 @@ struct ConsumerMachine {
         case retryDue
         /// How much may be held; 0 for nothing.
         case wants(Int)
+        /// Deliveries were settled.
+        case settled
         case stop
     }
 
@@ -52,13 +55,17 @@ struct ConsumerMachine {
         self.wanted = max(0, wanted)
     }
 
-    mutating func handle(_ event: Event) -> Action? {
+    /// Whether `settled` may have an effect.
+    var isWaitingForRoom: Bool { self.state == .idle && self.wanted > 0 }
+
+    /// - Parameter open: deliveries that wait for their settlement.
+    mutating func handle(_ event: Event, open: Int) -> Action? {
         switch (self.state, event) {
         case (.stopped, _):
             return nil
         case (_, .wants(let count)):
             self.wanted = max(0, count)
-            return self.reconcile()
+            return self.reconcile(open: open)
         case (_, .stop):
             let action = self.hasChannel ? Action.closeChannel : nil
             self.hasChannel = false
@@ -80,12 +87,14 @@ struct ConsumerMachine {
             self.hasChannel = true
             self.state = .lookingForQueue
             return .lookForQueue
+        case (.idle, .settled):
+            return self.reconcile(open: open)
         case (.lookingForQueue, .queueFound), (.cancelling, .cancelled):
             self.state = .idle
-            return self.reconcile()
+            return self.reconcile(open: open)
         case (.starting(let prefetch), .started):
             self.state = .consuming(prefetch: prefetch)
-            return self.reconcile()
+            return self.reconcile(open: open)
         case (.starting, .cancelledByBroker), (.consuming, .cancelledByBroker):
             // The channel lives on, and with it the deliveries that are open.
             self.state = .waiting
@@ -105,9 +114,9 @@ struct ConsumerMachine {
         return .openChannel
     }
 
-    private mutating func reconcile() -> Action? {
+    private mutating func reconcile(open: Int) -> Action? {
         switch self.state {
-        case .idle where self.wanted > 0:
+        case .idle where self.wanted > 0 && open <= self.wanted:
             self.state = .starting(prefetch: self.wanted)
             return .start(prefetch: self.wanted)
         case .consuming(let prefetch) where prefetch != self.wanted:
