@@ -13,6 +13,11 @@ package final class LoopThread: Sendable {
         self.thread = Mutex(thread)
     }
 
+    deinit {
+        // Nobody will join it any more, so it frees its stack itself when it ends.
+        if let thread = self.thread.withLock({ $0.take() }) { pthread_detach(thread) }
+    }
+
     /// Starts a thread, creates its loop, calls `body` there to set things up, and runs the loop until it is stopped.
     ///
     /// The stack is large because librabbitmq 0.11 decodes nested header tables by recursion, and a publisher decides
@@ -45,7 +50,8 @@ package final class LoopThread: Sendable {
             errno = result
             throw LoopError("pthread_create")
         }
-        while sem_wait(start.isSetUp) != 0, errno == EINTR {}
+        // A signal handler may interrupt the wait.
+        while sem_wait(start.isSetUp) != 0 {}
         switch start.result.withLock({ $0 }) {
         case .success(let remote)?: return LoopThread(remote: remote, thread: thread)
         case .failure(let error)?: throw error
