@@ -46,14 +46,17 @@ let rooms: [Target] = [
     .target(name: "APNs", dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto]),
     .target(name: "Worker", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", logging]),
     .target(
-        name: "Simulator", dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging]),
+        name: "Simulator",
+        dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging]
+    ),
     .target(name: "Desk", dependencies: ["Broker", "Store", "Wire", "Loop", "Push"]),
     .executableTarget(
         name: "pushfleet",
         dependencies: [
             "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
-        ]),
+        ]
+    ),
 ]
 
 // MARK: Tests: one target per room; TestServers starts the real RabbitMQ and Redis
@@ -69,11 +72,13 @@ let tests: [Target] = [
     .testTarget(name: "APNsTests", dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]),
     .testTarget(
         name: "SimulatorTests",
-        dependencies: ["Simulator", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]),
+        dependencies: ["Simulator", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]
+    ),
     .testTarget(name: "WorkerTests", dependencies: ["Worker", "Push", "APNs", "Broker", "Store"]),
     .testTarget(
         name: "PushfleetTests",
-        dependencies: ["pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers", crypto]),
+        dependencies: ["pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers", crypto]
+    ),
     .testTarget(name: "TestServersTests", dependencies: ["TestServers"]),
     .testTarget(
         name: "FaultTests",
@@ -84,7 +89,8 @@ let tests: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
-        ]),
+        ]
+    ),
 ]
 
 let package = Package(

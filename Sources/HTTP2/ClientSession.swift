@@ -34,8 +34,8 @@ enum ClientSession {
         guard nghttp2_session_callbacks_new(&callbacks) == 0, let callbacks else {
             preconditionFailure("out of memory")
         }
-        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, _, owner in
-            client(owner).frameBegins()
+        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, owner in
+            client(owner).frameBegins(header!.pointee.type)
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameSize, value, size, _, owner in
             client(owner).headerArrived(frame!.pointee.hd.stream_id, name!, nameSize, value, size)

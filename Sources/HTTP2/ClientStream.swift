@@ -55,11 +55,12 @@ struct ClientStream: StreamRecord {
         self.keptEnd = self.received.count
     }
 
-    var response: HTTP2Response {
+    func response(at now: MonotonicTime) -> HTTP2Response {
         let bytes = self.received.bytes
         return HTTP2Response(
             status: Int(self.status),
             body: UnsafeRawBufferPointer(rebasing: bytes[self.keptEnd...]),
+            elapsed: now - self.startedAt,
             kept: UnsafeRawBufferPointer(rebasing: bytes[..<self.keptEnd])
         )
     }

@@ -8,31 +8,6 @@ package import Wire
 /// nghttp2 is the state machine and the HPACK; the transport carries the bytes. Requests that are submitted in one
 /// turn leave together when it ends. Every request ends in exactly one call of `didReceive` or `didFail`.
 package final class HTTP2Client {
-    /// Limits and times of a connection.
-    package struct Settings: Sendable {
-        /// After this long without anything from the peer a PING asks whether it is there; default 45 s. Networks drop
-        /// idle connections silently, some after 20 minutes.
-        package var pingInterval: Duration = .seconds(45)
-        /// How long after a PING something must arrive; default 10 s.
-        package var pingTimeout: Duration = .seconds(10)
-        /// How long after the transport opened the first SETTINGS may take; default 10 s.
-        package var settingsTimeout: Duration = .seconds(10)
-        /// How long a request may take, from `submit` to the end of its response; default 20 s. When one takes longer
-        /// and nothing at all arrived meanwhile, a PING goes out at once.
-        package var requestTimeout: Duration = .seconds(20)
-        /// How long open requests may take after `drain` or GOAWAY; default 30 s.
-        package var drainTimeout: Duration = .seconds(30)
-        /// Names, in lower case, of the response headers to hand over. See `HTTP2Response.header`.
-        package var keptHeaders: [String] = []
-        /// A longer response body makes the response malformed; default 16 KiB.
-        package var maxResponseBody = 16 * 1024
-        /// A larger header list (RFC 9113 §10.5.1) makes the response malformed; default 16 KiB.
-        package var maxHeaderListSize = 16 * 1024
-        package var transport = Transport.Settings()
-
-        package init() {}
-    }
-
     private enum Phase {
         case connecting, waitingForSettings, ready, draining, closed
     }
@@ -49,9 +24,7 @@ package final class HTTP2Client {
     private var phase = Phase.connecting
 
     private var streams = StreamPool<ClientStream>()
-    /// The requests without an outcome, oldest first; also the order of their stream ids and of their deadlines.
-    private var oldest: ClientStream.Pointer?
-    private var newest: ClientStream.Pointer?
+    private var waiting = WaitingRequests()
     /// nghttp2's callbacks of one frame all name the same stream; this saves looking it up each time.
     private var current: ClientStream.Pointer?
     private var currentID: Int32 = 0
@@ -66,11 +39,12 @@ package final class HTTP2Client {
     private var requestDeadline: Deadline?
     private var aliveDeadline: Deadline?
     private var drainDeadline: Deadline?
-    private var lastInbound: MonotonicTime
-    private var pingSentAt: MonotonicTime?
+    private var liveness: Liveness
     private var gate: FloodGate
     private var lowestGoAway: Int32?
     private var violation: String?
+    /// The error code of the GOAWAY with which nghttp2 itself ended the session.
+    private var goodbye: UInt32?
 
     // MARK: Beginning
 
@@ -92,7 +66,7 @@ package final class HTTP2Client {
         self.keptNames = settings.keptHeaders.map { Array($0.utf8) }
         self.front = RequestFront(scheme: tls == nil ? "http" : "https", authority: authority)
         self.delegate = delegate
-        self.lastInbound = loop.now
+        self.liveness = Liveness(interval: settings.pingInterval, timeout: settings.pingTimeout, at: loop.now)
         self.gate = FloodGate(at: loop.now)
         self.session = ClientSession.make(owner: self, maxHeaderListSize: settings.maxHeaderListSize)
         self.transport = Transport(
@@ -158,7 +132,8 @@ package final class HTTP2Client {
         precondition(id > 0, "nghttp2 takes no request")
         self.taughtNames = true
         stream.pointee.id = id
-        self.append(stream)
+        self.waiting.append(stream)
+        if self.requestDeadline == nil { self.awaitOldest() }
         self.transport?.setNeedsFlush()
         // Ids end at 2³¹; a busy connection gets there within a day.
         if id >= Self.lastStreamID { self.drain() }
@@ -168,9 +143,7 @@ package final class HTTP2Client {
     /// Stops waiting for one request: it fails at once, before this returns, and the peer is told to forget it. Does
     /// nothing when the request already had its outcome.
     package func cancel(_ stream: Int32) {
-        var candidate = self.newest
-        while let request = candidate, request.pointee.id > stream { candidate = request.pointee.older }
-        guard let request = candidate, request.pointee.id == stream else { return }
+        guard let request = self.waiting.find(stream) else { return }
         self.abandon(request, .cancelled)
     }
 
@@ -195,7 +168,7 @@ package final class HTTP2Client {
     package var isClosed: Bool { self.phase == .closed }
 
     private func endIfDrained() {
-        if self.phase == .draining, self.oldest == nil { self.end(.drained) }
+        if self.phase == .draining, self.waiting.oldest == nil { self.end(.drained) }
     }
 
     private func end(_ reason: CloseReason) {
@@ -210,7 +183,7 @@ package final class HTTP2Client {
             neverLeft = self.lastThatMayHaveLeft(transport)
             self.close(transport)
         }
-        while let request = self.oldest {
+        while let request = self.waiting.oldest {
             self.finish(request, request.pointee.id > neverLeft ? .notProcessed(.neverSent) : .unknown(.connectionLost))
         }
         let delegate = self.delegate
@@ -247,24 +220,8 @@ package final class HTTP2Client {
 
     // MARK: Outcomes
 
-    private func append(_ stream: ClientStream.Pointer) {
-        stream.pointee.newer = nil
-        stream.pointee.older = self.newest
-        if let newest = self.newest { newest.pointee.newer = stream } else { self.oldest = stream }
-        self.newest = stream
-        if self.requestDeadline == nil { self.awaitOldest() }
-    }
-
-    private func unlink(_ stream: ClientStream.Pointer) {
-        let older = stream.pointee.older
-        let newer = stream.pointee.newer
-        if let older { older.pointee.newer = newer } else { self.oldest = newer }
-        if let newer { newer.pointee.older = older } else { self.newest = older }
-        stream.pointee.isPending = false
-    }
-
     private func finish(_ stream: ClientStream.Pointer, _ failure: StreamFailure) {
-        self.unlink(stream)
+        self.waiting.remove(stream)
         self.delegate?.http2(self, context: stream.pointee.context, didFail: failure)
     }
 
@@ -277,7 +234,7 @@ package final class HTTP2Client {
     }
 
     private func awaitOldest() {
-        self.requestDeadline = self.oldest.map { oldest in
+        self.requestDeadline = self.waiting.oldest.map { oldest in
             self.loop.at(oldest.pointee.startedAt + self.settings.requestTimeout) {
                 self.requestsTimedOut()
             }
@@ -286,8 +243,12 @@ package final class HTTP2Client {
 
     private func requestsTimedOut() {
         let started = self.loop.now - self.settings.requestTimeout
-        while let oldest = self.oldest, oldest.pointee.startedAt <= started {
-            if self.lastInbound <= oldest.pointee.startedAt { self.ping() }
+        while let oldest = self.waiting.oldest, oldest.pointee.startedAt <= started {
+            let action = self.liveness.requestTimedOut(startedAt: oldest.pointee.startedAt, at: self.loop.now)
+            if action == .ping {
+                self.obey(action)
+                self.stayAlive()
+            }
             self.abandon(oldest, .timeout)
         }
         guard self.phase != .closed else { return }
@@ -303,28 +264,23 @@ package final class HTTP2Client {
     // MARK: Is anybody there?
 
     private func stayAlive() {
-        let due =
-            self.pingSentAt.map { $0 + self.settings.pingTimeout } ?? self.lastInbound + self.settings.pingInterval
         self.aliveDeadline?.cancel()
-        self.aliveDeadline = self.loop.at(due) { self.checkAlive() }
-    }
-
-    private func checkAlive() {
-        if let pingSentAt = self.pingSentAt {
-            guard self.lastInbound > pingSentAt else { return self.end(.pingTimeout) }
-            self.pingSentAt = nil
-        } else if self.lastInbound + self.settings.pingInterval <= self.loop.now {
-            return self.ping()
+        self.aliveDeadline = self.loop.at(self.liveness.due) {
+            self.obey(self.liveness.check(at: self.loop.now))
+            if self.phase != .closed { self.stayAlive() }
         }
-        self.stayAlive()
     }
 
-    private func ping() {
-        guard self.pingSentAt == nil else { return }
-        self.pingSentAt = self.loop.now
-        nghttp2_submit_ping(self.session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-        self.transport?.setNeedsFlush()
-        self.stayAlive()
+    private func obey(_ action: Liveness.Action) {
+        switch action {
+        case .wait:
+            break
+        case .ping:
+            nghttp2_submit_ping(self.session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+            self.transport?.setNeedsFlush()
+        case .giveUp:
+            self.end(.pingTimeout)
+        }
     }
 }
 
@@ -333,7 +289,7 @@ package final class HTTP2Client {
 extension HTTP2Client: TransportDelegate {
     package func transportDidOpen(_: Transport) {
         if self.phase == .connecting { self.phase = .waitingForSettings }
-        self.lastInbound = self.loop.now
+        self.liveness.bytesArrived(at: self.loop.now)
         self.aliveDeadline = self.loop.after(self.settings.settingsTimeout) {
             self.end(.settingsTimeout)
         }
@@ -341,13 +297,16 @@ extension HTTP2Client: TransportDelegate {
 
     package func transport(_ transport: Transport, didReceive bytes: UnsafeRawBufferPointer) {
         guard let session = self.session, self.phase != .closed else { return }
-        self.lastInbound = self.loop.now
+        self.liveness.bytesArrived(at: self.loop.now)
+        guard self.gate.bytesArrived(bytes.count, at: self.loop.now) else {
+            return self.give(up: "too much data to no purpose", transport)
+        }
         self.isInsideSession = true
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let result = nghttp2_session_mem_recv(session, start, bytes.count)
         self.isInsideSession = false
         guard self.phase != .closed else { return self.freeSession() }
-        guard result >= 0 else { return self.end(.protocolError(self.violation ?? Nghttp2Error.text(Int32(result)))) }
+        guard result >= 0 else { return self.give(up: self.violation ?? Nghttp2Error.text(Int32(result)), transport) }
         if nghttp2_session_want_write(session) != 0 { transport.setNeedsFlush() }
         self.endIfSilent(session)
         self.endIfDrained()
@@ -369,11 +328,13 @@ extension HTTP2Client: TransportDelegate {
             guard self.phase != .closed else { return self.freeSession() }
             guard size >= 0 else { return self.end(.protocolError(Nghttp2Error.text(Int32(size)))) }
             guard size > 0 else { break }
+            let bytes = UnsafeRawBufferPointer(start: chunk, count: size)
+            self.goodbye = self.goodbye ?? RawFrame.goodbye(in: bytes)
             if self.departing != 0 {
                 self.departures.append(self.departing, at: transport.bytesWritten)
                 self.departing = 0
             }
-            transport.write(UnsafeRawBufferPointer(start: chunk, count: size))
+            transport.write(bytes)
             room -= size
         }
         self.endIfSilent(session)
@@ -381,6 +342,11 @@ extension HTTP2Client: TransportDelegate {
 
     package func transport(_: Transport, didClose error: TransportError) {
         self.end(.transport(error))
+    }
+
+    private func give(up why: String, _ transport: Transport) {
+        transport.write(RawFrame.goAway(lastStreamID: 0, broken: why))
+        self.end(.protocolError(why))
     }
 
     private func settleDepartures(_ transport: Transport) {
@@ -392,8 +358,10 @@ extension HTTP2Client: TransportDelegate {
     private func endIfSilent(_ session: OpaquePointer) {
         guard self.phase != .closed else { return }
         guard nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 else { return }
-        if self.lowestGoAway != nil, self.oldest == nil { return self.end(.drained) }
-        self.end(.protocolError(self.violation ?? "the session ended"))
+        if let goodbye = self.goodbye {
+            return self.end(.protocolError(Nghttp2Error.text(goodbye: goodbye, detail: self.violation)))
+        }
+        self.end(self.waiting.oldest == nil ? .drained : .protocolError("the session ended"))
     }
 }
 
@@ -408,8 +376,13 @@ extension HTTP2Client {
         return self.current
     }
 
-    func frameBegins() -> Int32 {
+    func frameBegins(_ type: UInt8) -> Int32 {
         guard self.phase != .closed else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+        // nghttp2 would take it until our SETTINGS is acknowledged; a server has read that before any request.
+        guard UInt32(type) != NGHTTP2_PUSH_PROMISE.rawValue else {
+            self.violation = "PUSH_PROMISE though push is off"
+            return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+        }
         guard self.gate.frameArrived(at: self.loop.now) else {
             self.violation = "too many frames to no purpose"
             return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
@@ -449,6 +422,7 @@ extension HTTP2Client {
         let total = stream.pointee.received.count - stream.pointee.keptEnd + size
         guard total <= self.settings.maxResponseBody else { return self.abandon(stream, .malformed) }
         stream.pointee.received.append(bytes, size)
+        self.gate.bodyArrived(size)
     }
 
     func frameArrived(_ frame: UnsafePointer<nghttp2_frame>) {
@@ -477,8 +451,8 @@ extension HTTP2Client {
             let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
             nghttp2_submit_rst_stream(self.session, flags, stream.pointee.id, NGHTTP2_CANCEL.rawValue)
         }
-        self.unlink(stream)
-        self.delegate?.http2(self, context: stream.pointee.context, didReceive: stream.pointee.response)
+        self.waiting.remove(stream)
+        self.delegate?.http2(self, context: stream.pointee.context, didReceive: stream.pointee.response(at: self.loop.now))
     }
 
     private func settingsArrived() {

@@ -4,6 +4,8 @@ package struct HTTP2Response {
     package let status: Int
     /// At most `HTTP2Client.Settings.maxResponseBody` bytes.
     package let body: UnsafeRawBufferPointer
+    /// From `submit` to the end of the response.
+    package let elapsed: Duration
     /// Records of one byte (which name), two bytes (length, native order) and the value.
     let kept: UnsafeRawBufferPointer
 

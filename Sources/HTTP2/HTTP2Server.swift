@@ -7,66 +7,13 @@ package import Wire
 ///
 /// Requests are handed over complete; answers leave when the turn ends.
 package final class HTTP2Server {
-    /// What the connection advertises and allows. The defaults are Apple's where those are known.
-    package struct Settings: Sendable {
-        /// MAX_CONCURRENT_STREAMS of the first SETTINGS; nil names no limit.
-        package var maxConcurrentStreams: Int? = 1000
-        /// What happens to streams above the limit that was last announced, acknowledged or not.
-        package var overflow = Overflow.refuse
-        /// INITIAL_WINDOW_SIZE; 0 lets no body in.
-        package var initialWindow = 65_535
-        /// The window of the whole connection.
-        package var connectionWindow = 65_535
-        /// Whether windows are opened again as bodies arrive.
-        package var updatesWindows = true
-        /// HEADER_TABLE_SIZE.
-        package var headerTableSize = 4096
-        /// MAX_HEADER_LIST_SIZE; requests above it are reset.
-        package var maxHeaderListSize = 8000
-        /// Longer bodies are cut off, but counted; see `HTTP2Request.bodySize`.
-        package var maxRequestBody = 64 * 1024
-        /// Whether SETTINGS is sent at all.
-        package var sendsSettings = true
-        /// Above this many unsent bytes nothing more is serialised.
-        package var highWater = 256 * 1024
-
-        package init() {}
-    }
-
-    /// What happens to a stream above the limit.
-    package enum Overflow: Sendable {
-        /// RST_STREAM with REFUSED_STREAM.
-        case refuse
-        /// GOAWAY with code 7 and Apple's plain text; the stream and later ones are not processed.
-        case goAway
-        /// It is served all the same.
-        case accept
-    }
-
-    /// What the connection has seen.
-    package struct Counters: Equatable, Sendable {
-        /// Complete requests handed over.
-        package var requests = 0
-        /// Streams refused for the limit or because of a GOAWAY.
-        package var refused = 0
-        /// Answers wholly handed to the kernel.
-        package var answered = 0
-        /// RST_STREAM frames received.
-        package var resets = 0
-        /// PING frames received that are no acknowledgement.
-        package var pings = 0
-        /// GOAWAY frames received.
-        package var goAways = 0
-        /// Most streams that were open together.
-        package var peakStreams = 0
-    }
-
     private let loop: EventLoop
     private let settings: Settings
     private var delegate: (any HTTP2ServerDelegate)?
     private var transport: Transport?
     private var session: OpaquePointer?
     private var isInsideSession = false
+    private var isPulling = false
     private var isOver = false
 
     private var streams = StreamPool<ServerStream>()
@@ -75,6 +22,8 @@ package final class HTTP2Server {
     private var highestStream: Int32 = 0
     private var lastAccepted = Int32.max
     private var answersUnderWay = Departures<Int32>()
+    /// The stream that nghttp2 closed while it handed out a frame: by that frame, if it ends the stream.
+    private var closedBySending: (id: Int32, code: UInt32)?
 
     private var streamLimit: Int
     /// Limits whose SETTINGS nghttp2 has not handed out yet, in order. See `announce`.
@@ -83,6 +32,8 @@ package final class HTTP2Server {
     private var hasOverflowed = false
     private var gate: FloodGate
     private var violation: String?
+    /// The error code of the GOAWAY with which nghttp2 itself ended the session.
+    private var goodbye: UInt32?
 
     package private(set) var counters = Counters()
 
@@ -240,7 +191,7 @@ package final class HTTP2Server {
             self.delegate?.http2Server(self, stream: lost.note, didEnd: .connectionLost)
         }
         self.streams.visit { stream in
-            guard stream.pointee.id != 0, stream.pointee.isDelivered, !stream.pointee.isAnswered else { return }
+            guard stream.pointee.id != 0, stream.pointee.isDelivered else { return }
             self.delegate?.http2Server(self, stream: stream.pointee.id, didEnd: .connectionLost)
         }
         let delegate = self.delegate
@@ -266,12 +217,15 @@ extension HTTP2Server: TransportDelegate {
 
     package func transport(_ transport: Transport, didReceive bytes: UnsafeRawBufferPointer) {
         guard let session = self.session, !self.isOver else { return }
+        guard self.gate.bytesArrived(bytes.count, at: self.loop.now) else {
+            return self.give(up: "too much data to no purpose", transport)
+        }
         self.isInsideSession = true
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let result = nghttp2_session_mem_recv(session, start, bytes.count)
         self.isInsideSession = false
         guard !self.isOver else { return self.freeSession() }
-        guard result >= 0 else { return self.end(.protocolError(self.violation ?? Nghttp2Error.text(Int32(result)))) }
+        guard result >= 0 else { return self.give(up: self.violation ?? Nghttp2Error.text(Int32(result)), transport) }
         self.writeInjected()
         if nghttp2_session_want_write(session) != 0 { transport.setNeedsFlush() }
         self.endIfSilent()
@@ -293,12 +247,16 @@ extension HTTP2Server: TransportDelegate {
         while let session = self.session, !self.isOver, transport.unsentBytes < highWater {
             var chunk: UnsafePointer<UInt8>?
             self.isInsideSession = true
+            self.isPulling = true
             let size = nghttp2_session_mem_send(session, &chunk)
+            self.isPulling = false
             self.isInsideSession = false
             guard !self.isOver else { return self.freeSession() }
             guard size >= 0 else { return self.end(.protocolError(Nghttp2Error.text(Int32(size)))) }
             guard size > 0 else { return }
-            self.send(UnsafeRawBufferPointer(start: chunk, count: size), over: transport)
+            let frame = UnsafeRawBufferPointer(start: chunk, count: size)
+            self.goodbye = self.goodbye ?? RawFrame.goodbye(in: frame)
+            self.send(frame, over: transport)
         }
     }
 
@@ -307,11 +265,12 @@ extension HTTP2Server: TransportDelegate {
         let header = RawFrame.Header(frame)
         if header.type == RawFrame.settings, header.flags == 0 { return self.announce(frame, over: transport) }
         transport.write(frame)
-        let isMessage = UInt32(header.type) <= NGHTTP2_HEADERS.rawValue
-        if isMessage, header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
-            guard let stream = self.stream(header.stream), stream.pointee.isDelivered else { return }
-            stream.pointee.isAnswered = true
-            self.answersUnderWay.append(header.stream, at: transport.bytesWritten)
+        guard let closed = self.closedBySending else { return }
+        self.closedBySending = nil
+        if header.stream == closed.id, header.endsStream {
+            self.answersUnderWay.append(closed.id, at: transport.bytesWritten)
+        } else {
+            self.delegate?.http2Server(self, stream: closed.id, didEnd: .reset(closed.code))
         }
     }
 
@@ -332,6 +291,11 @@ extension HTTP2Server: TransportDelegate {
         self.framesToInject.removeAll()
     }
 
+    private func give(up why: String, _ transport: Transport) {
+        transport.write(RawFrame.goAway(lastStreamID: self.highestStream, broken: why))
+        self.end(.protocolError(why))
+    }
+
     private func settleAnswers(_ transport: Transport) {
         let gone = transport.bytesWritten - transport.unsentBytes
         while let first = self.answersUnderWay.first, first.offset <= gone {
@@ -344,7 +308,8 @@ extension HTTP2Server: TransportDelegate {
     private func endIfSilent() {
         guard let session = self.session, !self.isOver else { return }
         guard nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 else { return }
-        self.end(self.violation.map { .protocolError($0) } ?? .drained)
+        let broken = self.goodbye.map { Nghttp2Error.text(goodbye: $0, detail: self.violation) }
+        self.end(broken.map { .protocolError($0) } ?? .drained)
     }
 }
 
@@ -386,7 +351,8 @@ extension HTTP2Server {
         }
         stream.pointee.isIgnored = true
         self.counters.refused += 1
-        self.reset(stream: id, code: NGHTTP2_REFUSED_STREAM.rawValue)
+        // What comes above a GOAWAY is ignored without a word; the GOAWAY has said it all.
+        if id <= self.lastAccepted { self.reset(stream: id, code: NGHTTP2_REFUSED_STREAM.rawValue) }
     }
 
     func headerArrived(
@@ -410,6 +376,7 @@ extension HTTP2Server {
         guard let stream = self.stream(id), !stream.pointee.isIgnored else { return }
         let kept = stream.pointee.received.count - stream.pointee.bodyStart
         stream.pointee.bodySize += size
+        self.gate.bodyArrived(size)
         stream.pointee.received.append(bytes, min(size, self.settings.maxRequestBody - kept))
     }
 
@@ -448,11 +415,15 @@ extension HTTP2Server {
         guard let stream = self.stream(id) else { return }
         self.current = nil
         self.currentID = 0
-        if stream.pointee.isDelivered, !stream.pointee.isAnswered {
-            self.delegate?.http2Server(self, stream: id, didEnd: .reset(code))
-        }
+        let isDelivered = stream.pointee.isDelivered
         stream.pointee.clear()
         self.streams.give(back: stream)
+        guard isDelivered else { return }
+        if self.isPulling {
+            self.closedBySending = (id, code)
+        } else {
+            self.delegate?.http2Server(self, stream: id, didEnd: .reset(code))
+        }
     }
 
     /// The client lets us send; see `FloodGate`.

@@ -8,11 +8,14 @@ enum RawFrame {
         let type: UInt8
         let flags: UInt8
         let stream: Int32
+        /// DATA or HEADERS with END_STREAM.
+        let endsStream: Bool
 
         /// - Parameter frame: at least `headerSize` bytes.
         init(_ frame: UnsafeRawBufferPointer) {
             self.type = frame[3]
             self.flags = frame[4]
+            self.endsStream = frame[3] <= 1 && frame[4] & 1 != 0
             self.stream = Int32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: Int32.self)) & .max
         }
     }
@@ -27,6 +30,19 @@ enum RawFrame {
     static func goAway(lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8]) -> [UInt8] {
         let payload = Self.bytes(UInt32(bitPattern: lastStreamID)) + Self.bytes(errorCode) + debugData
         return self.make(type: self.goAway, payload: payload)
+    }
+
+    /// The error code of a GOAWAY that blames the peer; nil for anything else.
+    static func goodbye(in frame: UnsafeRawBufferPointer) -> UInt32? {
+        guard frame[3] == Self.goAway, frame.count >= Self.headerSize + 8 else { return nil }
+        let code = UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: Self.headerSize + 4, as: UInt32.self))
+        return code == 0 ? nil : code
+    }
+
+    /// Tells a peer that broke a rule what it did; nghttp2 does so itself unless it gave up.
+    static func goAway(lastStreamID: Int32, broken rule: String) -> [UInt8] {
+        let enhanceYourCalm: UInt32 = 11
+        return self.goAway(lastStreamID: lastStreamID, errorCode: enhanceYourCalm, debugData: Array(rule.utf8))
     }
 
     /// SETTINGS with the given entries and MAX_CONCURRENT_STREAMS.

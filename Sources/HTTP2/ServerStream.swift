@@ -8,7 +8,6 @@ struct ServerStream: StreamRecord {
     var isDelivered = false
     /// Nobody will look at it: it came above the limit or after a GOAWAY.
     var isIgnored = false
-    var isAnswered = false
     var headersEnded = false
     var headerListSize = 0
     var method = 0
@@ -29,7 +28,6 @@ struct ServerStream: StreamRecord {
         self.id = id
         self.isDelivered = false
         self.isIgnored = false
-        self.isAnswered = false
         self.headersEnded = false
         self.headerListSize = 0
         self.method = -1

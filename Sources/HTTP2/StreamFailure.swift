@@ -2,13 +2,13 @@
 ///
 /// The difference that matters: a request that was not processed may be sent again freely; of any other nobody knows
 /// whether the server acted on it.
-package enum StreamFailure: Equatable, Sendable {
+package enum StreamFailure: Hashable, Sendable {
     /// The server did not act on the request (RFC 9113 §8.7).
     case notProcessed(NotProcessed)
     /// The server may have acted on it.
     case unknown(Unknown)
 
-    package enum NotProcessed: Equatable, Sendable {
+    package enum NotProcessed: Hashable, Sendable {
         /// RST_STREAM with REFUSED_STREAM: more streams than the server takes at the moment.
         case refused
         /// The stream is above the last one that a GOAWAY names.
@@ -17,7 +17,7 @@ package enum StreamFailure: Equatable, Sendable {
         case neverSent
     }
 
-    package enum Unknown: Equatable, Sendable {
+    package enum Unknown: Hashable, Sendable {
         /// RST_STREAM with this error code (RFC 9113 §7), other than REFUSED_STREAM.
         case reset(UInt32)
         /// The connection ended first.

@@ -95,6 +95,12 @@ final class Server {
 
     /// Takes in one request.
     func receive(_ request: PushRequest, stream: Int32, on session: Session, place: Int) {
+        guard stream <= session.lastStream else {
+            // Its beginning was here before the GOAWAY, its end came after it.
+            let entry = self.service.ignore(request, stream: stream, on: place, at: self.moment)
+            session.isUnderWay(stream, entry: entry)
+            return session.abandon(stream)
+        }
         let reaction = self.service.receive(request, stream: stream, on: place, at: self.moment)
         session.isUnderWay(stream, entry: reaction.entry)
         if let limit = reaction.streamLimit { session.announce(limit) }

@@ -189,7 +189,7 @@ package final class Transport {
 
     /// Queues bytes; they leave when the turn ends or, once the peer is slow, as it takes them.
     package func write(_ bytes: UnsafeRawBufferPointer) {
-        guard !self.isClosed else { return }
+        guard !self.isClosed, !bytes.isEmpty else { return }
         self.outbox.append(bytes)
         self.bytesWritten += bytes.count
         self.setNeedsFlush()
@@ -390,8 +390,9 @@ extension Transport: ReadinessHandler {
 
 extension Transport: TurnEndHandler {
     package func turnEnds() {
-        self.flushIsDue = false
+        // Still due while it runs: what the delegate writes in it leaves with it, not in another pass.
         self.flush()
+        self.flushIsDue = false
     }
 }
 

@@ -60,7 +60,7 @@ extension WorkerLoop {
         let flight = self.flights.insert(Flight(refused: delivery, on: line, now: self.loop.wallTime))
         self.flights[flight].ledger.settle(0, as: .deadLetter(refusal.reason, apns: nil))
         line.inFlight += 1
-        self.counters.add(.deadLettered(refusal.reason), line.counters)
+        self.counters.add(.deadLettered, refusal.reason.rawValue, line.counters)
         self.publish(self.copies.deadLetter(delivery, refusal, now: self.loop.wallTime), for: flight)
     }
 
@@ -105,12 +105,14 @@ extension WorkerLoop {
     /// and counted as possible duplicates.
     private func recallDone(_ id: FlightID, sender: Sender, isUrgent: Bool) {
         let flight = self.flights[id]
-        self.doneTokens.read(flight.doneKey, capacity: flight.job.tokenCount) { [weak self] done in
-            guard let self, self.flights.contains(id) else { return }
+        let command = DoneTokens.read(message: flight.messageName, copy: flight.copyName)
+        self.redis.send(command) { [weak self] result in
+            guard let self, self.flights.contains(id), !self.flights[id].isLost else { return }
             guard !self.shutdown.isDraining else { return self.letGo(id, requeue: true) }
-            if let done, done.count > 0 {
+            if case .success(.string(let bitmap)) = result {
+                let done = TokenBits(capacity: flight.job.tokenCount, redisBitmap: bitmap)
                 self.flights[id].ledger = TokenLedger(tokenCount: flight.job.tokenCount, done: done)
-                self.counters.add(.duplicatesAvoided, flight.line.counters, Int64(done.count))
+                self.counters.add(.alreadyDone, flight.line.counters, Int64(done.count))
             }
             if self.flights[id].ledger.isComplete { return self.finishIfComplete(id) }
             sender.enqueue(id, tokens: 0..<flight.job.tokenCount, isUrgent: isUrgent)
@@ -131,7 +133,6 @@ extension WorkerLoop {
             return false
         }
         self.flights[push.flight].inFlight += 1
-        self.flights[push.flight].sentAt = self.loop.now
         let line = self.flights[push.flight].line
         self.counters.add(.attempts, line.counters)
         if self.flights[push.flight].redelivered { self.counters.add(.possibleDuplicates, line.counters) }
@@ -146,33 +147,38 @@ extension WorkerLoop {
 
     // MARK: Classify
 
-    func received(_ reply: Push.Reply, _ classification: Classification, context: UInt64) {
+    func received(
+        _ reply: Reply,
+        _ classification: Classification,
+        latency: Duration,
+        context: UInt64
+    ) {
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
         guard self.flights.contains(id) else { return }
         self.flights[id].inFlight -= 1
         let line = self.flights[id].line
-        self.counters.observe(.apnsLatency, self.loop.now - self.flights[id].sentAt, line.counters)
+        self.counters.observe(.apnsLatency, latency, line.counters)
         if case .delivered = classification.outcome {
             self.counters.observe(.endToEnd, self.loop.wallTime - self.flights[id].published, line.counters)
             if line.accepted() { self.resumed(line) }
             self.settle(id, token, as: .delivered)
             return self.finishIfComplete(id)
         }
-        self.counters.add(.answered(status: reply.status, reason: reply.reason), line.counters)
+        self.counters.add(.answered, reply.counterName, line.counters)
         if classification.alert { self.tell.alert(reply, app: line.app?.id ?? "") }
         if classification.flags.contains(.pauseLane) { self.pause(line, reason: reply.reason) }
-        self.apply(classification, id, token)
+        self.apply(classification, id, token, because: reply.counterName)
     }
 
     func failed(_ failure: SendFailure, context: UInt64) {
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
         guard self.flights.contains(id) else { return }
         self.flights[id].inFlight -= 1
-        self.counters.add(.failed(failure), self.flights[id].line.counters)
-        self.apply(Classification.classify(failure), id, token)
+        self.counters.add(.unanswered, failure.cause.name, self.flights[id].line.counters)
+        self.apply(Classification.classify(failure), id, token, because: failure.cause.name)
     }
 
-    private func apply(_ classification: Classification, _ id: FlightID, _ token: Int) {
+    private func apply(_ classification: Classification, _ id: FlightID, _ token: Int, because reason: String) {
         let flight = self.flights[id]
         guard !flight.isLost else { return self.forgetIfIdle(id) }
         guard let app = flight.line.app, let lane = flight.line.lane, let sender = flight.line.sender else { return }
@@ -197,7 +203,8 @@ extension WorkerLoop {
                 ladder: self.ladder
             )
             switch next {
-            case .retry(let level): self.settle(id, token, as: .retry(after: level, counted: counts))
+            case .retry(let level):
+                self.settle(id, token, as: .retry(after: level, counted: counts), because: reason)
             case .stop(let reason): self.settle(id, token, as: .deadLetter(reason, apns: nil))
             }
         case .deadLetter(let reason):
@@ -222,13 +229,16 @@ extension WorkerLoop {
 
     // MARK: Settle
 
-    private func settle(_ id: FlightID, _ token: Int, as settlement: Settlement) {
+    private func settle(_ id: FlightID, _ token: Int, as settlement: Settlement, because reason: String = "") {
         self.flights[id].ledger.settle(token, as: settlement)
         let counters = self.flights[id].line.counters
         switch settlement {
         case .delivered: self.counters.add(.delivered, counters)
-        case .retry: self.counters.add(.retried, counters)
-        case .deadLetter(let reason, _): self.counters.add(.deadLettered(reason), counters)
+        case .retry: self.counters.add(.retried, reason, counters)
+        case .deadLetter(let reason, _):
+            self.counters.add(.deadLettered, reason.rawValue, counters)
+            if reason == .expired { self.counters.add(.expired, counters) }
+            if reason == .suspectToken { self.counters.add(.suspectTokens, counters) }
         case .tokenGone: self.counters.add(.tokensGone, counters)
         case .giveBack: self.counters.add(.givenBack, counters)
         }
@@ -329,7 +339,13 @@ extension WorkerLoop {
             let tokens = self.flights[id].ledger.takeDirty()
             let flight = self.flights[id]
             let life = flight.line.app?.retry.ageLimit ?? .seconds(3600)
-            self.doneTokens.write(flight.doneKey, tokens: tokens, life: life)
+            let call = DoneTokens.mark(
+                message: flight.messageName,
+                copy: flight.copyName,
+                tokens: tokens,
+                life: life
+            )
+            self.redis.run(call) { _ in }
         }
         self.dirty.removeAll(keepingCapacity: true)
     }

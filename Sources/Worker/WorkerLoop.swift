@@ -18,10 +18,11 @@ final class WorkerLoop {
     let copies: CopyWriter
     private var consuming: BrokerClient!
     private var publishing: BrokerClient!
-    private let redis: RedisClient
-    let doneTokens: DoneTokens
-    var counters: CounterBatch
-    private var flusher: CounterFlush!
+    let redis: RedisClient
+    let counters: Counting
+    private let flush: CounterFlush
+    private let identity: WorkerBeat
+    private let id: InstanceID
     private(set) var settler: Settler!
     private(set) var senders: [Sender] = []
     private(set) var lines: [Line] = []
@@ -42,17 +43,24 @@ final class WorkerLoop {
         self.ladder = DelayLadder(schedules: parts.settings.apps.map(\.retry))
         self.copies = CopyWriter(workerName: parts.name, version: parts.version)
         self.redis = RedisClient(address: parts.redisAddress, tls: parts.redisTLS, on: loop)
-        self.doneTokens = DoneTokens(client: self.redis)
-        self.counters = CounterBatch()
-        self.consuming = try BrokerClient(parts.amqp("consume"), on: loop, delegate: self)
-        self.publishing = try BrokerClient(parts.amqp("publish"), on: loop, delegate: self)
-        self.settler = Settler(client: self.publishing, loop: loop, worker: self)
-        self.flusher = CounterFlush(
+        self.flush = CounterFlush(
+            id: parts.id,
             client: self.redis,
-            worker: parts.id,
             interval: parts.settings.worker.counterInterval,
             on: loop
         )
+        self.counters = Counting(self.flush)
+        self.id = parts.id
+        self.identity = WorkerBeat(
+            id: parts.id,
+            version: parts.version,
+            host: parts.host,
+            pid: Int(parts.processID),
+            startedAt: loop.wallTime
+        )
+        self.consuming = try BrokerClient(parts.amqp("consume"), on: loop, delegate: self)
+        self.publishing = try BrokerClient(parts.amqp("publish"), on: loop, delegate: self)
+        self.settler = Settler(client: self.publishing, loop: loop, worker: self)
         self.makeSenders(parts)
         self.makeLines()
     }
@@ -91,14 +99,14 @@ final class WorkerLoop {
                 self.addLine(
                     .lane(app, lane, sender),
                     queue: FleetTopology.workQueue(app: id, lane: lane),
-                    slot: self.counters.register(app: app.id, lane: lane.rawValue)
+                    slot: self.counters.slot(app: app.id, lane: lane.rawValue)
                 )
             }
         }
         self.addLine(
             .unrouted,
             queue: FleetTopology.unrouted,
-            slot: self.counters.register(app: "unrouted", lane: "unrouted")
+            slot: self.counters.slot(app: "unrouted", lane: "unrouted")
         )
     }
 
@@ -117,7 +125,8 @@ final class WorkerLoop {
         self.updatePrefetches()
         self.every(.seconds(1)) { [unowned self] in self.tick() }
         self.every(.milliseconds(20)) { [unowned self] in self.writeDone() }
-        self.every(self.settings.worker.counterInterval) { [unowned self] in self.flushCounters() }
+        self.flush.start()
+        self.every(.seconds(2)) { [unowned self] in self.beat() }
     }
 
     private func every(_ interval: Duration, _ body: @escaping () -> Void) {
@@ -129,10 +138,7 @@ final class WorkerLoop {
     }
 
     private func tick() {
-        for sender in self.senders {
-            sender.askForToken()
-            sender.updateDemand()
-        }
+        for sender in self.senders { sender.tick() }
         for line in self.lines where line.probeIsDue(at: self.loop.now) { self.tell.probing(line.queue) }
         self.updatePrefetches()
     }
@@ -153,19 +159,18 @@ final class WorkerLoop {
 
     func isInFlight(_ id: FlightID) -> Bool { self.flights.contains(id) }
 
-    // MARK: Counters
+    // MARK: Heartbeat
 
-    private func flushCounters() {
-        self.flusher.flush(&self.counters, heartbeat: self.heartbeat())
-    }
-
-    private func heartbeat() -> WorkerHeartbeat {
-        WorkerHeartbeat(
-            connections: self.senders.map { ($0.credential.name, $0.connectionsHeld) },
-            inFlight: self.lines.compactMap { line in
-                line.app.map { ($0.id, line.lane?.rawValue ?? "", line.inFlight) }
-            }
-        )
+    /// Tells the desk that this worker lives, and what it holds. A lost beat is followed by the next one.
+    private func beat() {
+        var beat = self.identity
+        for sender in self.senders { beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld }
+        for line in self.lines {
+            guard let app = line.app, let lane = line.lane else { continue }
+            beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
+            beat.prefetch += line.currentPrefetch
+        }
+        self.redis.run(beat.call) { _ in }
     }
 
     // MARK: What senders report
@@ -321,7 +326,7 @@ final class WorkerLoop {
             }
         }
         for sender in self.senders { sender.release(done) }
-        self.flusher.finish(&self.counters, done)
+        self.flush.stop { [self] _ in self.redis.run(WorkerBeat.goodbye(self.id)) { _ in done() } }
         self.brokerClosed = done
         self.consuming.close()
         self.publishing.close()

@@ -26,7 +26,9 @@ struct Pushfleet: AsyncParsableCommand {
     )
 
     private static let verbs: [any ParsableCommand.Type] = [
-        WorkerVerb.self, SendVerb.self, DoctorVerb.self, SimulatorVerb.self, ScheduleVerb.self, ExplainVerb.self,
+        WorkerVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, DoctorVerb.self, SimulatorVerb.self,
+        ScheduleVerb.self,
+        ExplainVerb.self,
     ]
 
     static func main() async {

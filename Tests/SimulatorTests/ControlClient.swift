@@ -8,10 +8,10 @@ import Testing
 struct ControlClient: Sendable {
     struct Answer {
         let status: Int
-        let json: JSONValue
+        let json: ControlValue
 
         /// The value at a path of field names and places in arrays.
-        subscript(path: String) -> JSONValue? {
+        subscript(path: String) -> ControlValue? {
             path.split(separator: ".").reduce(Optional(self.json)) { value, name in
                 switch value {
                 case .object(let fields)?: fields[String(name)]
@@ -34,11 +34,11 @@ struct ControlClient: Sendable {
         request.httpBody = body.map { Data($0.utf8) }
         let (data, response) = try await URLSession.shared.data(for: request)
         let status = try #require(response as? HTTPURLResponse).statusCode
-        return Answer(status: status, json: try JSONDecoder().decode(JSONValue.self, from: data))
+        return Answer(status: status, json: try JSONDecoder().decode(ControlValue.self, from: data))
     }
 
     /// One value of what is answered.
-    func value(_ method: String, _ path: String, _ body: String? = nil, of place: String) async throws -> JSONValue? {
+    func value(_ method: String, _ path: String, _ body: String? = nil, of place: String) async throws -> ControlValue? {
         try await self.call(method, path, body)[place]
     }
 
@@ -48,7 +48,7 @@ struct ControlClient: Sendable {
     }
 }
 
-extension JSONValue {
+extension ControlValue {
     var count: Int? {
         if case .array(let values) = self { values.count } else { nil }
     }

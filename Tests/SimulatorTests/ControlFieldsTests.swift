@@ -5,8 +5,8 @@ import Testing
 @testable import Simulator
 
 @Suite struct ControlFieldsTests {
-    private func value(_ text: String) throws -> JSONValue {
-        try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    private func value(_ text: String) throws -> ControlValue {
+        try JSONDecoder().decode(ControlValue.self, from: Data(text.utf8))
     }
 
     static let badRules = [

@@ -224,6 +224,14 @@ import Testing
         #expect(summary.accepted == 1 && summary.withdrawn == 1 && summary.repeated == 1 && summary.duplicates == 0)
     }
 
+    @Test func `What a GOAWAY refused beforehand meets no rule and is not accepted`() {
+        self.add(FaultRule(action: .drop))
+        _ = self.service.ignore(PushDraft().request, stream: 9, on: self.place, at: self.moment())
+        let summary = self.service.summary
+        #expect(summary.requests == 1 && summary.accepted == 0 && summary.withdrawn == 1)
+        #expect(self.service.faults.uses.map(\.hits) == [0])
+    }
+
     @Test func `An id that is accepted twice is a duplicate`() {
         let draft = PushDraft().with("apns-id", "123e4567-e89b-12d3-a456-42665544000a")
         for _ in 0..<3 { _ = self.receive(draft) }

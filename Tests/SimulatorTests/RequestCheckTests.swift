@@ -157,8 +157,8 @@ import Testing
         }
     }
 
-    @Test(arguments: PushType.allCases, PushType.allCases)
-    func `A push type fits its own topic only`(type: PushType, other: PushType) throws {
+    @Test(arguments: PushKind.allCases, PushKind.allCases)
+    func `A push type fits its own topic only`(type: PushKind, other: PushKind) throws {
         let draft = PushDraft(topic: "com.example.shop" + other.topicSuffix).with("apns-push-type", type.name)
             .with("apns-priority", "5")
         let fits = type.topicSuffix == other.topicSuffix

@@ -343,12 +343,14 @@ import Wire
         }
     }
 
-    @Test func `Without TLS there is no connection`() async throws {
+    @Test(arguments: [["http://"], ["--insecure", "--http1.1", "https://"]])
+    func `Without TLS or with HTTP 1 there is no connection`(_ arguments: [String]) async throws {
         try await self.with { simulator, _ in
-            let answer = try? Repository.run([
-                "curl", "--silent", "--max-time", "5", "http://127.0.0.1:\(simulator.port)/",
-            ])
-            #expect(answer == nil)
+            let address = arguments.last! + "127.0.0.1:\(simulator.port)/"
+            let command = ["curl", "--silent", "--max-time", "5"] + arguments.dropLast() + [address]
+            #expect(throws: CommandFailure.self) { try Repository.run(command) }
+            let summary = try await simulator.summary()
+            #expect(summary.requests == 0)
         }
     }
 

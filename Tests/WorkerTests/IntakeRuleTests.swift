@@ -56,6 +56,19 @@ import Testing
         #expect(isDue(115), "a success makes the next pause short again")
     }
 
+    @Test func `Demand rises at once and falls only after half a minute`() {
+        var demand = Demand()
+        let note = { demand.noted($0, at: MonotonicTime(nanoseconds: $1 * 1_000_000_000)) }
+        #expect(note(1, 0) == 1)
+        #expect(note(4, 1) == 4)
+        #expect(note(1, 29) == 4)
+        #expect(note(1, 30) == 4)
+        #expect(note(1, 59) == 4)
+        #expect(note(1, 60) == 1)
+        #expect(note(3, 61) == 3)
+        #expect(note(1, 500) == 1)
+    }
+
     @Test func `A flight's id survives the way through a request`() {
         let id = FlightID(slot: 0xff_ffff, generation: 0xfff_ffff)
         let context = id.context(token: 999)

@@ -354,13 +354,13 @@ apps:
         if peak > self.options.budget:
             wrong.append(f"{peak} connections were open at once, the budget is {self.options.budget}")
         status = json.loads(self.run("status", "--json"))
-        possible = sum(row["possible_duplicates"] for row in status["totals"])
+        possible = sum(lane["counters"]["possible_duplicates"] for lane in status["lanes"])
         duplicates = sum(count - 1 for count in accepted.values())
         if duplicates > possible:
             wrong.append(f"{duplicates} duplicates, but the workers reported only {possible} as possible")
         return {
             "published": mix.count, "pushes": len(mix.pushes), "delivered": delivered,
-            "retried": sum(row["retried"] for row in status["totals"]), "dead_lettered": len(dead_messages),
+            "retried": sum(lane["counters"]["retried"] for lane in status["lanes"]), "dead_lettered": len(dead_messages),
             "dead_letter_reasons": dict(sorted(dead_reasons.items())), "tokens_gone": len(gone_pushes), "lost": lost,
             "duplicates": duplicates, "possible_duplicates": possible, "requests": attempts,
             "answers": {f"{status} {reason}".strip(): count for (status, reason), count in sorted(answers.items())},

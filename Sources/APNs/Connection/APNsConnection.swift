@@ -48,11 +48,11 @@ extension APNsConnection: HTTP2ClientDelegate {
 
     func http2(_: HTTP2Client, context: UInt64, didReceive response: HTTP2Response) {
         guard response.status != 200 else {
-            return self.pool.received(Reply(status: 200), context: context, on: self)
+            return self.pool.received(Reply(status: 200), latency: response.elapsed, context: context, on: self)
         }
         let retryAfter = self.retryAfter(response)
         let reply = Reply(status: response.status, body: response.body, retryAfter: retryAfter)
-        self.pool.received(reply, context: context, on: self)
+        self.pool.received(reply, latency: response.elapsed, context: context, on: self)
     }
 
     func http2(_: HTTP2Client, context: UInt64, didFail failure: StreamFailure) {

@@ -136,7 +136,7 @@ package final class ConnectionPool {
         self.delegate.poolHasFreeStreams(self)
     }
 
-    func received(_ reply: Reply, context: UInt64, on connection: APNsConnection) {
+    func received(_ reply: Reply, latency: Duration, context: UInt64, on connection: APNsConnection) {
         let classification = Classification.classify(reply)
         connection.serverErrorsInARow = reply.status >= 500 ? connection.serverErrorsInARow + 1 : 0
         // One 503 is no reason to reconnect; Apple takes churn for an attack. A run of them is, and so is any answer
@@ -147,7 +147,7 @@ package final class ConnectionPool {
         {
             self.retire(connection)
         }
-        self.delegate.pool(self, didReceive: reply, classification: classification, context: context)
+        self.delegate.pool(self, didReceive: reply, classification: classification, latency: latency, context: context)
     }
 
     func failed(_ failure: SendFailure, context: UInt64) {
@@ -177,8 +177,14 @@ package final class ConnectionPool {
 
 /// Hears what becomes of requests and connections, on the pool's loop.
 package protocol ConnectionPoolDelegate: AnyObject {
-    /// Apple answered.
-    func pool(_ pool: ConnectionPool, didReceive reply: Reply, classification: Classification, context: UInt64)
+    /// Apple answered, so long after the request was submitted.
+    func pool(
+        _ pool: ConnectionPool,
+        didReceive reply: Reply,
+        classification: Classification,
+        latency: Duration,
+        context: UInt64
+    )
     /// There will be no answer.
     func pool(_ pool: ConnectionPool, didFail failure: SendFailure, context: UInt64)
     /// Apple ends a connection and perhaps says why.

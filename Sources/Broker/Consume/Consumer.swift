@@ -195,8 +195,9 @@ package final class Consumer {
         case .lookForQueue:
             self.channel?.declareQueue(self.queue, passive: true)
         case .start(let prefetch):
-            // A tag of its own each time: RabbitMQ 3.10.8 answers acks of an earlier consumer with the same tag by
-            // ending the whole connection (541 INTERNAL_ERROR).
+            // A tag of its own each time: RabbitMQ 3.10.8 keeps a cancelled consumer of a quorum queue while it has
+            // open deliveries. One that takes the tag again goes on with its numbering, which the broker's own client
+            // takes for a gap, and filling it ends the whole connection (541 INTERNAL_ERROR).
             self.generation += 1
             self.channel?.setPrefetch(prefetch)
             self.channel?.consume(queue: self.queue, tag: self.currentTag)

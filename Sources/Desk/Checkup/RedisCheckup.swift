@@ -49,8 +49,8 @@ package enum RedisCheckup {
     }
 
     private static func result(
-        _ body: () async throws(RedisFailure) -> Store.Reply
-    ) async -> Result<Store.Reply, RedisFailure> {
+        _ body: () async throws(RedisFailure) -> RedisReply
+    ) async -> Result<RedisReply, RedisFailure> {
         do throws(RedisFailure) {
             return .success(try await body())
         } catch {
@@ -103,7 +103,7 @@ package enum RedisCheckup {
         return Finding(subject, .fail, "maxmemory-policy is \(policy)", fix: fix)
     }
 
-    static func scripts(_ result: Result<Store.Reply, RedisFailure>) -> Finding {
+    static func scripts(_ result: Result<RedisReply, RedisFailure>) -> Finding {
         let subject = "redis scripts"
         switch result {
         case .success(.integer(1)): return Finding(subject, .ok, "scripts may run")
@@ -113,13 +113,13 @@ package enum RedisCheckup {
                 subject,
                 .fail,
                 "\(failure)",
-                fix: "allow the user +eval +evalsha and the keys pf:*: ACL SETUSER <user> +@all -@dangerous ~pf:*"
+                fix: "give the user the rights in deploy/redis/users.acl.example"
             )
         }
     }
 
     /// Redis' clock is what budgets go by; ours is what ages and provider tokens go by.
-    static func skew(_ result: Result<Store.Reply, RedisFailure>, before: UnixTime, after: UnixTime) -> Finding {
+    static func skew(_ result: Result<RedisReply, RedisFailure>, before: UnixTime, after: UnixTime) -> Finding {
         let subject = "redis clock"
         guard case .success(let reply) = result, let parts = reply.elements, parts.count == 2,
             let seconds = parts[0].integer, let micros = parts[1].integer

@@ -35,6 +35,9 @@ package struct Reply: Equatable, Sendable {
     /// The reason in the debug data of a GOAWAY frame, which may be JSON, plain text or nothing.
     package static func reason(inDebugData data: UnsafeRawBufferPointer) -> ApnsReason? { Self.read(data).reason }
 
+    /// The name under which counters count it; bounded.
+    package var counterName: String { self.reason?.counterName ?? "none" }
+
     private static func read(_ body: UnsafeRawBufferPointer) -> (reason: ApnsReason?, timestamp: UnixTime?) {
         var scanner = JSONScanner(body)
         var reason: ApnsReason?

@@ -30,6 +30,12 @@ package struct UnixTime: Hashable, Comparable, Sendable {
         return overflow ? UnixTime(milliseconds: .max) : UnixTime(milliseconds: sum)
     }
 
+    /// Saturates.
+    package static func - (time: Self, duration: Duration) -> Self {
+        let (sum, overflow) = time.milliseconds.subtractingReportingOverflow(duration.milliseconds)
+        return overflow ? UnixTime(milliseconds: .min) : UnixTime(milliseconds: sum)
+    }
+
     package static func - (left: Self, right: Self) -> Duration {
         let (difference, overflow) = left.milliseconds.subtractingReportingOverflow(right.milliseconds)
         return .milliseconds(overflow ? (left < right ? Int64.min : Int64.max) : difference)

@@ -13,7 +13,7 @@ struct TokenOrder {
     /// Milliseconds since 1970.
     let time: Int64?
 
-    init(json: JSONValue) throws(BadField) {
+    init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json)
         self.topic = try fields.string("topic")
         guard let state = try fields.choice("state", of: State.self) else {
@@ -42,7 +42,7 @@ struct TokenOrder {
 
 extension ProviderKey {
     /// What `POST /keys` asks for.
-    init(json: JSONValue) throws(BadField) {
+    init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json)
         self.init(
             id: try fields.requiredString("id"),
@@ -68,7 +68,7 @@ struct SettingsOrder {
     private let dropsStreams: Bool?
     private let unknownTokens: UnknownTokens?
 
-    init(json: JSONValue) throws(BadField) {
+    init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json)
         self.latency = try fields.integer("latency_ms", in: 0...3_600_000).map { .milliseconds($0) }
         self.initialStreams = try fields.integer("initial_streams", in: 1...100_000).map { UInt32($0) }

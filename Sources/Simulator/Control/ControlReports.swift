@@ -75,7 +75,7 @@ extension TokenState {
 }
 
 extension FaultRuleUse {
-    var json: JSONValue {
+    var json: ControlValue {
         guard case .object(var object) = self.rule.json else { return self.rule.json }
         object["matched"] = .integer(Int64(self.matched))
         object["hits"] = .integer(Int64(self.hits))

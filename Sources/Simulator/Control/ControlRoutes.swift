@@ -83,14 +83,14 @@ struct ControlRoutes: Sendable {
         router.delete("/rules") { request, _ in
             try Query(request).end()
             try await self.desk.ask { $0.service.removeRules() }
-            return try Self.json(JSONValue.object([:]))
+            return try Self.json(ControlValue.object([:]))
         }
         router.delete("/rules/{id}") { _, context in
             let id = try context.parameters.require("id")
             guard try await self.desk.ask({ $0.service.removeRule(id) }) else {
                 throw ControlError(status: .notFound, problem: "there is no such rule")
             }
-            return try Self.json(JSONValue.object([:]))
+            return try Self.json(ControlValue.object([:]))
         }
     }
 
@@ -108,7 +108,7 @@ struct ControlRoutes: Sendable {
             guard try await self.desk.ask({ $0.service.revokeKey(id) }) else {
                 throw ControlError(status: .notFound, problem: "there is no such key")
             }
-            return try Self.json(JSONValue.object([:]))
+            return try Self.json(ControlValue.object([:]))
         }
         router.post("/connections/goaway") { request, _ in
             var fields = try Fields(await Self.body(request))
@@ -137,7 +137,7 @@ struct ControlRoutes: Sendable {
         router.post("/reset") { request, _ in
             try Fields(await Self.body(request)).end()
             try await self.desk.ask { $0.reset() }
-            return try Self.json(JSONValue.object([:]))
+            return try Self.json(ControlValue.object([:]))
         }
     }
 
@@ -153,11 +153,11 @@ struct ControlRoutes: Sendable {
     }
 
     /// The request's JSON; nothing at all is an empty object.
-    private static func body(_ request: Request) async throws -> JSONValue {
+    private static func body(_ request: Request) async throws -> ControlValue {
         try Query(request).end()
         let buffer = try await request.body.collect(upTo: 1 << 20)
         guard buffer.readableBytes > 0 else { return .object([:]) }
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(buffer.readableBytesView)) else {
+        guard let value = try? JSONDecoder().decode(ControlValue.self, from: Data(buffer.readableBytesView)) else {
             throw BadField(field: "body", problem: "must be JSON")
         }
         return value

@@ -2,7 +2,7 @@ internal import Push
 
 /// A fault rule as it is written in control requests and answers.
 extension FaultRule {
-    init(json: JSONValue) throws(BadField) {
+    init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json)
         let id = try fields.string("id") ?? ""
         let match = try fields.take("match").map { value throws(BadField) in try Match(json: value) }
@@ -19,8 +19,8 @@ extension FaultRule {
         self.init(id: id, match: match ?? Match(), action: action, delay: delay, processes: processes)
     }
 
-    var json: JSONValue {
-        var object: [String: JSONValue] = [
+    var json: ControlValue {
+        var object: [String: ControlValue] = [
             "id": .string(self.id), "match": self.match.json, "action": self.action.json,
             "process": .bool(self.processes),
         ]
@@ -35,7 +35,7 @@ extension FaultRule {
 }
 
 extension FaultRule.Match {
-    fileprivate init(json: JSONValue) throws(BadField) {
+    fileprivate init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json, at: "match")
         self.init()
         self.topic = try fields.string("topic")
@@ -59,8 +59,8 @@ extension FaultRule.Match {
         }
     }
 
-    fileprivate var json: JSONValue {
-        var object: [String: JSONValue] = [:]
+    fileprivate var json: ControlValue {
+        var object: [String: ControlValue] = [:]
         object["topic"] = self.topic.map { .string($0) }
         object["token_prefix"] = self.tokenPrefix.map { .string($0) }
         object["path"] = self.pathPrefix.map { .string($0) }
@@ -90,7 +90,7 @@ extension FaultRule.Action {
         case pass, answer, goaway, reset, drop, close, stall
     }
 
-    fileprivate init(json: JSONValue) throws(BadField) {
+    fileprivate init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json, at: "action")
         guard let kind = try fields.choice("type", of: Kind.self) else {
             let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -116,16 +116,16 @@ extension FaultRule.Action {
         try fields.end()
     }
 
-    fileprivate var json: JSONValue {
+    fileprivate var json: ControlValue {
         switch self {
         case .pass: return ["type": "pass"]
         case .answer(let status, let reason, let body):
-            var object: [String: JSONValue] = ["type": "answer", "status": .integer(Int64(status))]
+            var object: [String: ControlValue] = ["type": "answer", "status": .integer(Int64(status))]
             object["reason"] = reason.map { .string($0) }
             object["body"] = body.map { .string($0) }
             return .object(object)
         case .goAway(let code, let debugData, let lastStream):
-            let last: JSONValue =
+            let last: ControlValue =
                 switch lastStream {
                 case .current: "current"
                 case .zero: "zero"

@@ -9,11 +9,11 @@ struct BadField: Error, Equatable {
 /// The fields of one JSON object, taken out one by one; what is left over at the end is an error.
 struct Fields {
     private let path: String
-    private var rest: [String: JSONValue]
+    private var rest: [String: ControlValue]
     private var known: [String] = []
 
     /// - Parameter path: where the object stands; empty for the outermost one.
-    init(_ value: JSONValue, at path: String = "") throws(BadField) {
+    init(_ value: ControlValue, at path: String = "") throws(BadField) {
         guard case .object(let fields) = value else {
             throw BadField(field: path.isEmpty ? "body" : path, problem: "must be an object, not \(value.kind)")
         }
@@ -29,7 +29,7 @@ struct Fields {
     }
 
     /// The field's value; nil when it is absent or null.
-    mutating func take(_ name: String) -> JSONValue? {
+    mutating func take(_ name: String) -> ControlValue? {
         self.known.append(name)
         guard let value = self.rest.removeValue(forKey: name), value != .null else { return nil }
         return value

@@ -59,7 +59,7 @@ extension Ledger {
             hasOwnID: entry.flags.contains(.hasOwnID),
             token: Hex.encode(block.token(of: entry)),
             topic: String(decoding: block.topic(of: entry), as: UTF8.self),
-            pushType: PushType(rawValue: entry.pushType)?.name,
+            pushType: PushKind(rawValue: entry.pushType)?.name,
             priority: entry.priority == 0 ? nil : Int(entry.priority),
             expiration: entry.expiration == .min ? nil : entry.expiration,
             collapseID: collapseID.isEmpty ? nil : String(decoding: collapseID, as: UTF8.self),

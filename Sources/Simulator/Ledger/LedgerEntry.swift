@@ -39,7 +39,7 @@ struct LedgerEntry: Sendable {
     /// The number of the provider token, plus one; 0 for none.
     var providerToken: UInt16
     var collapseBytes: UInt8
-    /// ``PushType``'s raw value; 0 when absent or unknown.
+    /// ``PushKind``'s raw value; 0 when absent or unknown.
     var pushType: UInt8
     /// 0 when absent or malformed.
     var priority: UInt8

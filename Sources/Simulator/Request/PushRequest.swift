@@ -28,7 +28,7 @@ struct PushRequest: Sendable {
     let messageID: Header<MessageID>
     let expiration: Header<Int64>
     let priority: Header<UInt8>
-    let pushType: Header<PushType>
+    let pushType: Header<PushKind>
 
     init(head: RequestHead, body: [UInt8], bodySize: Int) {
         self.head = head
@@ -43,7 +43,7 @@ struct PushRequest: Sendable {
         self.messageID = Self.parse(head.messageID.map { head[$0] }) { MessageID($0) }
         self.expiration = Self.parse(head.expiration.map { head[$0] }) { Self.seconds($0) }
         self.priority = Self.parse(head.priority.map { head[$0] }) { Self.priority($0) }
-        self.pushType = Self.parse(head.pushType.map { head[$0] }) { PushType($0) }
+        self.pushType = Self.parse(head.pushType.map { head[$0] }) { PushKind($0) }
     }
 
     /// The topic; empty when the header is.

@@ -81,9 +81,9 @@ struct RequestCheck: Sendable {
         return self.bodyRefusal(of: request, type: type)
     }
 
-    private func bodyRefusal(of request: PushRequest, type: PushType?) -> Reason? {
+    private func bodyRefusal(of request: PushRequest, type: PushKind?) -> Reason? {
         if request.bodySize == 0 { return .payloadEmpty }
-        let suffix = PushType.voip.topicSuffix.utf8
+        let suffix = PushKind.voip.topicSuffix.utf8
         let isVoIP = type == nil && request.topic.suffix(suffix.count).elementsEqual(suffix)
         if request.bodySize > (isVoIP ? .voip : type ?? .alert).bodyLimit { return .payloadTooLarge }
         guard self.malformedBody == .refuse else { return nil }

@@ -19,22 +19,22 @@ struct TopicRules: Sendable {
     }
 
     /// Whether pushes of `type` go to topics like this one.
-    func fits(_ topic: ArraySlice<UInt8>, _ type: PushType) -> Bool {
+    func fits(_ topic: ArraySlice<UInt8>, _ type: PushKind) -> Bool {
         guard let bundle = Self.bundle(of: topic, type) else { return false }
         if let bundleIDs = self.bundleIDs { return bundleIDs.contains(Array(bundle)) }
-        return !type.topicSuffix.isEmpty || !PushType.suffixed.contains { Self.bundle(of: topic, $0) != nil }
+        return !type.topicSuffix.isEmpty || !PushKind.suffixed.contains { Self.bundle(of: topic, $0) != nil }
     }
 
     /// Whether one of `allowed` is the topic, or its bundle id.
     private static func contains(_ allowed: Set<[UInt8]>, _ topic: ArraySlice<UInt8>) -> Bool {
         if allowed.contains(Array(topic)) { return true }
-        return PushType.suffixed.contains { type in
+        return PushKind.suffixed.contains { type in
             self.bundle(of: topic, type).map { allowed.contains(Array($0)) } ?? false
         }
     }
 
     /// The topic without the type's suffix; nil when it does not end so.
-    private static func bundle(of topic: ArraySlice<UInt8>, _ type: PushType) -> ArraySlice<UInt8>? {
+    private static func bundle(of topic: ArraySlice<UInt8>, _ type: PushKind) -> ArraySlice<UInt8>? {
         let suffix = type.topicSuffix.utf8
         guard !suffix.isEmpty else { return topic }
         guard topic.count > suffix.count, topic.suffix(suffix.count).elementsEqual(suffix) else { return nil }

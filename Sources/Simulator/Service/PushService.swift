@@ -109,7 +109,7 @@ struct PushService: Sendable {
             finding = self.check.judge(request, binding: &connection.binding, at: now.wall)
             if !wasBound, let key = connection.binding.key { self.log.didBind(to: key.key) }
         }
-        let id = request.messageID.value ?? MessageID(high: self.random.next(), low: self.random.next())
+        let id = request.messageID.value ?? self.makeID()
         let plan = self.plan(for: request, id: id, stream: stream, finding: finding, fault: fault)
         // A rule that says 200 by itself has the push accepted.
         let isAccepted = finding?.verdict.isAccepted ?? (plan.status == 200)
@@ -142,6 +142,33 @@ struct PushService: Sendable {
             delay: fault.map { self.latency + $0.delay } ?? self.latency,
             streamLimit: streamLimit
         )
+    }
+
+    /// Writes down a request that became complete only after a GOAWAY had said that it would not be processed.
+    /// - Returns: its number in the ledger.
+    mutating func ignore(_ request: PushRequest, stream: Int32, on place: Int, at now: Moment) -> UInt64 {
+        self.connections[place]?.requests += 1
+        self.connections[place]?.open += 1
+        let entry = self.ledger.record(
+            Ledger.Arrival(
+                request: request,
+                messageID: request.messageID.value ?? self.makeID(),
+                connection: self.connections[place]?.number ?? 0,
+                stream: stream,
+                time: now.wall,
+                status: 0,
+                reason: nil,
+                isAccepted: false,
+                rule: nil,
+                providerToken: nil
+            )
+        )
+        self.ledger.withdraw(entry)
+        return entry
+    }
+
+    private mutating func makeID() -> MessageID {
+        MessageID(high: self.random.next(), low: self.random.next())
     }
 
     /// A request's stream has ended: its answer was handed over, or it never will be.

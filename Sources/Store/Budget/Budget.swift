@@ -40,7 +40,7 @@ package struct LeaseAnswer: Hashable, Sendable {
     package var limit: Int { min(self.grant, self.target) }
 
     /// Nil when the script ignored the request, because it has seen a newer one.
-    init?(_ reply: Reply) {
+    init?(_ reply: RedisReply) {
         guard let numbers = reply.elements?.map(\.integer), numbers.count == 9, numbers[0] == 1 else { return nil }
         let values = numbers.compactMap { $0 }
         guard values.count == 9, values.allSatisfy({ $0 >= 0 }) else { return nil }

@@ -119,7 +119,7 @@ package final class LeaseKeeper {
         self.client.run(call) { [weak self] result in self?.answered(request.seq, result) }
     }
 
-    private func answered(_ seq: Int64, _ result: Result<Reply, RedisFailure>) {
+    private func answered(_ seq: Int64, _ result: Result<RedisReply, RedisFailure>) {
         guard self.isStarted else { return }
         switch result {
         case .success(let reply):

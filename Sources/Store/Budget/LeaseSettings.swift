@@ -8,7 +8,7 @@ package struct LeaseSettings: Hashable, Sendable {
     package let heartbeat: Duration
     /// How long a worker may keep a connection when there are more workers than connections; default 30 s.
     package let quantum: Duration
-    /// The fewest connections that are new within a second, by one worker; default 2. Apple takes rapid connecting and
+    /// How many connections one worker opens in a second, at most; default 2. Apple takes rapid connecting and
     /// disconnecting for an attack.
     package let dialsPerSecond: Int
 

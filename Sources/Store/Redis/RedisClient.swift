@@ -31,7 +31,7 @@ package final class RedisClient {
         case stopped
     }
 
-    package typealias Completion = (Result<Reply, RedisFailure>) -> Void
+    package typealias Completion = (Result<RedisReply, RedisFailure>) -> Void
 
     /// Where it connects to.
     package let address: RedisAddress
@@ -179,7 +179,7 @@ package final class RedisClient {
 
     // MARK: Answers
 
-    private func received(_ reply: Reply) {
+    private func received(_ reply: RedisReply) {
         guard let completion = self.queue.answered() else { return self.lose("an answer that nobody asked for") }
         guard case .error(let error) = reply else { return completion(.success(reply)) }
         completion(.failure(.refused(error)))
@@ -199,7 +199,7 @@ package final class RedisClient {
         }
     }
 
-    private func handshakeAnswered(_ reply: Reply) {
+    private func handshakeAnswered(_ reply: RedisReply) {
         switch self.handshake?.answered(reply) {
         case .goOn?:
             self.goOnWithHandshake()

@@ -44,7 +44,7 @@ struct RedisHandshake {
     var next: RedisCommand? { self.steps.first.map(self.command) }
 
     /// The answer to the first step that has none yet.
-    mutating func answered(_ reply: Reply) -> Outcome {
+    mutating func answered(_ reply: RedisReply) -> Outcome {
         let step = self.steps.removeFirst()
         if case .error(let error) = reply { return Self.outcome(of: error, step: step) }
         guard step == .info else { return .goOn }

@@ -51,12 +51,12 @@ package final class RedisSession: Sendable {
     }
 
     /// Sends one command and waits for its answer.
-    package func send(_ command: RedisCommand) async throws(RedisFailure) -> Reply {
+    package func send(_ command: RedisCommand) async throws(RedisFailure) -> RedisReply {
         try await self.call { client, completion in client.send(command, completion) }
     }
 
     /// Runs one script and waits for its answer.
-    package func run(_ call: ScriptCall) async throws(RedisFailure) -> Reply {
+    package func run(_ call: ScriptCall) async throws(RedisFailure) -> RedisReply {
         try await self.call { client, completion in client.run(call, completion) }
     }
 
@@ -79,9 +79,9 @@ package final class RedisSession: Sendable {
 
     private func call(
         _ body: @escaping @Sendable (RedisClient, @escaping RedisClient.Completion) -> Void
-    ) async throws(RedisFailure) -> Reply {
+    ) async throws(RedisFailure) -> RedisReply {
         let client = self.client
-        let result: Result<Reply, RedisFailure> = await withCheckedContinuation { continuation in
+        let result: Result<RedisReply, RedisFailure> = await withCheckedContinuation { continuation in
             self.remote.post { body(client.value) { continuation.resume(returning: $0) } }
         }
         return try result.get()

@@ -2,7 +2,7 @@ internal import CHiredis
 
 /// hiredis' parser: takes bytes as they come and gives whole replies.
 ///
-/// hiredis 0.14 itself refuses replies that nest deeper than 7 levels and anything that is not RESP2; the limits on
+/// hiredis 0.14 itself refuses replies that nest deeper than 8 arrays and anything that is not RESP2; the limits on
 /// size are ours. After an error the reader is of no more use, like the connection.
 final class ReplyReader {
     struct Malformed: Error, Equatable {
@@ -36,7 +36,7 @@ final class ReplyReader {
     }
 
     /// The next whole reply, if its last byte has arrived.
-    func next() throws(Malformed) -> Reply? {
+    func next() throws(Malformed) -> RedisReply? {
         var object: UnsafeMutableRawPointer?
         guard redisReaderGetReply(self.reader, &object) == REDIS_OK else { throw self.malformed() }
         guard let object else { return nil }
@@ -51,8 +51,8 @@ final class ReplyReader {
         return Malformed(reason: reason)
     }
 
-    /// Recursion ends at the 7 levels that hiredis allows.
-    private static func reply(_ object: UnsafePointer<redisReply>) -> Reply {
+    /// Recursion ends at the 8 arrays that hiredis allows.
+    private static func reply(_ object: UnsafePointer<redisReply>) -> RedisReply {
         let object = object.pointee
         switch object.type {
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:

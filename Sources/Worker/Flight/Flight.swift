@@ -23,8 +23,6 @@ struct Flight {
     let deliveryCount: Int
     /// What became of each token.
     var ledger: TokenLedger
-    /// When its last push was sent.
-    var sentAt = MonotonicTime(nanoseconds: 0)
     /// Requests that wait for Apple's answer.
     var inFlight = 0
     /// Copies that wait for the broker's confirm.
@@ -64,12 +62,10 @@ struct Flight {
         return cargo
     }
 
-    /// Names in Redis which tokens of this very message are done. Copies keep the message id but hold other tokens
-    /// under other numbers; copies of one attempt have no token in common, so the first one tells them apart.
-    var doneKey: [UInt8] {
-        var key = self.messageID
-        key.append(contentsOf: ":\(self.attempts):".utf8)
-        self.job.appendToken(0, to: &key)
-        return key
-    }
+    /// Its message id, as Redis' keys name it.
+    var messageName: String { String(decoding: self.messageID, as: UTF8.self) }
+
+    /// Tells this copy of the message from others, which keep the id but hold other tokens under other numbers: copies
+    /// of one attempt have no token in common, so the first one names them.
+    var copyName: String { "\(self.attempts).\(self.job.token(0))" }
 }

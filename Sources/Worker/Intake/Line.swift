@@ -78,6 +78,9 @@ final class Line {
         self.consumer.setPrefetch(prefetch)
     }
 
+    /// The prefetch last asked for.
+    var currentPrefetch: Int { self.prefetch.current }
+
     // MARK: Credential faults
 
     /// - Returns: whether a pause began.

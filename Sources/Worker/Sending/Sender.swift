@@ -12,16 +12,13 @@ final class Sender {
     private let settings: WorkerSettings
     private let loop: EventLoop
     private unowned let worker: WorkerLoop
-    private let signer: ProviderTokenSigner
-    private let sharedToken: SharedProviderToken
+    private var tokens: ProviderTokenSource!
     private var keeper: LeaseKeeper!
     private var pool: ConnectionPool!
     private let headers = RequestHeaders()
-    private var policy = ProviderTokenPolicy()
     private var queue = SendQueue()
+    private var demand = Demand()
     private var isDraining = false
-    private var dialTimer: Deadline?
-    private var tokenRetry: Deadline?
 
     init(
         _ credential: CredentialSettings,
@@ -38,17 +35,19 @@ final class Sender {
         self.settings = fleet.worker
         self.loop = loop
         self.worker = worker
-        self.signer = signer
-        self.sharedToken = SharedProviderToken(teamID: credential.teamID, keyID: credential.keyID, client: redis)
         let host = credential.host ?? credential.environment.host
         var settings = ConnectionPool.Settings(
             endpoint: Endpoint(host: host, port: credential.port ?? 443),
             tls: tls
         )
         settings.http2.requestTimeout = fleet.worker.requestTimeout
+        self.tokens = ProviderTokenSource(signer: signer, id: id, redis: redis, loop: loop) { [unowned self] token in
+            self.headers.use(token)
+            self.worker.needsPump(self)
+        }
         self.pool = ConnectionPool(settings, on: loop, delegate: self)
         self.keeper = LeaseKeeper(
-            budget: Budget(pool: credential.budgetPool, connections: credential.maxConnections),
+            budget: Budget(pool: credential.pool, connections: credential.maxConnections),
             settings: lease,
             id: id,
             client: redis,
@@ -60,7 +59,15 @@ final class Sender {
     func start() {
         self.keeper.start()
         self.updateDemand()
-        self.askForToken()
+        self.tokens.refresh()
+    }
+
+    /// Now and then: what has become due.
+    func tick() {
+        self.tokens.refresh()
+        self.updateDemand()
+        // The ramp or a renewal under way may have held back a connection.
+        self.pool.update()
     }
 
     // MARK: What it carries
@@ -82,7 +89,7 @@ final class Sender {
 
     /// Sends what waits, as long as streams are free.
     func pump() {
-        guard self.queue.count > 0, self.keeper.isValid, self.policy.usable(at: self.loop.wallTime) != nil else {
+        guard self.queue.count > 0, self.keeper.isValid, self.tokens.isUsable else {
             return
         }
         var free = self.pool.availableStreams
@@ -105,7 +112,8 @@ final class Sender {
     func updateDemand() {
         let work = self.pool.inFlight + self.queue.count
         let useful = (work + self.settings.streamsPerConnection - 1) / self.settings.streamsPerConnection
-        self.pool.wanted = self.isDraining ? 0 : min(max(1, useful), self.credential.maxConnections)
+        let wanted = self.demand.noted(min(max(1, useful), self.credential.maxConnections), at: self.loop.now)
+        self.pool.wanted = self.isDraining ? 0 : wanted
         self.keeper.update(open: self.pool.held, want: self.pool.wanted)
     }
 
@@ -124,46 +132,18 @@ final class Sender {
         self.keeper.update(open: self.pool.held, want: 0)
         self.keeper.release(completion)
     }
-
-    // MARK: Provider token
-
-    /// Apple refused the provider token; another is fetched as soon as its age allows.
-    func tokenWasRefused() {
-        self.policy.refused(at: self.loop.wallTime)
-        self.askForToken()
-    }
-
-    /// One token for the whole fleet: taken from Redis, minted by whoever Redis picks. Without Redis an existing token
-    /// is used until Apple's hour is over, and a worker that has none mints its own.
-    func askForToken() {
-        guard self.policy.shouldAsk(at: self.loop.wallTime) else { return }
-        self.sharedToken.fetch { [weak self] in
-            guard let self else { return nil }
-            return self.signer.mint(at: self.loop.wallTime)
-        } completion: { [weak self] token in
-            self?.received(token)
-        }
-    }
-
-    private func received(_ token: ProviderToken?) {
-        if let token {
-            self.policy.received(token)
-        } else if self.policy.usable(at: self.loop.wallTime) == nil {
-            self.policy.received(self.signer.mint(at: self.loop.wallTime))
-        } else {
-            self.policy.failed()
-        }
-        if let usable = self.policy.usable(at: self.loop.wallTime) { self.headers.use(usable) }
-        self.worker.needsPump(self)
-        self.tokenRetry?.cancel()
-        self.tokenRetry = self.loop.after(.seconds(15)) { [weak self] in self?.askForToken() }
-    }
 }
 
 extension Sender: ConnectionPoolDelegate {
-    func pool(_: ConnectionPool, didReceive reply: Push.Reply, classification: Classification, context: UInt64) {
-        if classification.refreshProviderToken { self.tokenWasRefused() }
-        self.worker.received(reply, classification, context: context)
+    func pool(
+        _: ConnectionPool,
+        didReceive reply: Reply,
+        classification: Classification,
+        latency: Duration,
+        context: UInt64
+    ) {
+        if classification.refreshProviderToken { self.tokens.refused() }
+        self.worker.received(reply, classification, latency: latency, context: context)
     }
 
     func pool(_: ConnectionPool, didFail failure: SendFailure, context: UInt64) {

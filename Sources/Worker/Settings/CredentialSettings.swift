@@ -17,9 +17,6 @@ package struct CredentialSettings: Sendable, Equatable {
     /// PEM file of the certificate authorities to trust; nil for the system's.
     package var caFile: String?
 
-    /// The name of its budget in Redis: connections are counted per environment and key, whatever the operator calls it.
-    package var budgetPool: String { "\(self.environment.rawValue).\(self.teamID).\(self.keyID)" }
-
     package init(
         name: String,
         environment: APNsEnvironment,
@@ -35,6 +32,9 @@ package struct CredentialSettings: Sendable, Equatable {
         self.keyFile = keyFile
         self.maxConnections = maxConnections
     }
+
+    /// Names the connection budget in Redis: what Apple counts connections by, whatever the operator calls it.
+    package var pool: String { "\(self.environment.rawValue).\(self.teamID).\(self.keyID)" }
 }
 
 /// Which of Apple's two worlds a key and a token belong to. Source: Apple, "Sending notification requests to APNs".

@@ -50,9 +50,13 @@ struct CopyWriter {
         properties.expiration = wait.expiration
         return Copy(
             message: Message(
-                exchange: group.level.queueName, routingKey: flight.routingKey, properties: properties,
-                body: self.body(flight, group.tokens)),
-            tokens: group.tokens)
+                exchange: group.level.queueName,
+                routingKey: flight.routingKey,
+                properties: properties,
+                body: self.body(flight, group.tokens)
+            ),
+            tokens: group.tokens
+        )
     }
 
     /// A message whose time has not come waits in the broker and costs no attempt.
@@ -61,8 +65,11 @@ struct CopyWriter {
         properties.expiration = wait.expiration
         return Copy(
             message: Message(
-                exchange: wait.level.queueName, routingKey: flight.routingKey, properties: properties,
-                body: flight.job.body),
+                exchange: wait.level.queueName,
+                routingKey: flight.routingKey,
+                properties: properties,
+                body: flight.job.body
+            ),
             tokens: Array(0..<flight.job.tokenCount)
         )
     }
@@ -70,9 +77,13 @@ struct CopyWriter {
     private func giveBack(_ flight: Flight, tokens: [Int]) -> Copy {
         Copy(
             message: Message(
-                exchange: FleetTopology.exchange, routingKey: flight.routingKey,
-                properties: self.properties(flight, attempts: flight.attempts), body: self.body(flight, tokens)),
-            tokens: tokens)
+                exchange: FleetTopology.exchange,
+                routingKey: flight.routingKey,
+                properties: self.properties(flight, attempts: flight.attempts),
+                body: self.body(flight, tokens)
+            ),
+            tokens: tokens
+        )
     }
 
     private func deadLetter(
@@ -85,9 +96,13 @@ struct CopyWriter {
         self.append(certificate, to: &properties, now: now)
         return Copy(
             message: Message(
-                exchange: FleetTopology.dead, routingKey: flight.routingKey, properties: properties,
-                body: self.body(flight, tokens)),
-            tokens: tokens)
+                exchange: FleetTopology.dead,
+                routingKey: flight.routingKey,
+                properties: properties,
+                body: self.body(flight, tokens)
+            ),
+            tokens: tokens
+        )
     }
 
     /// A delivery that never became a job: its body goes on byte for byte.
@@ -102,9 +117,13 @@ struct CopyWriter {
         )
         return Copy(
             message: Message(
-                exchange: FleetTopology.dead, routingKey: delivery.routingKey, properties: properties,
-                body: delivery.body),
-            tokens: [])
+                exchange: FleetTopology.dead,
+                routingKey: delivery.routingKey,
+                properties: properties,
+                body: delivery.body
+            ),
+            tokens: []
+        )
     }
 
     private struct DeathCertificate {
@@ -139,9 +158,13 @@ struct CopyWriter {
         properties.messageID = flight.messageID
         return Copy(
             message: Message(
-                exchange: FleetTopology.feedback, routingKey: "\(app.id).gone", properties: properties,
-                body: Array(text.utf8)),
-            tokens: [gone.token])
+                exchange: FleetTopology.feedback,
+                routingKey: "\(app.id).gone",
+                properties: properties,
+                body: Array(text.utf8)
+            ),
+            tokens: [gone.token]
+        )
     }
 }
 

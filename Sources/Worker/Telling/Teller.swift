@@ -79,7 +79,7 @@ struct Teller: Sendable {
         )
     }
 
-    func alert(_ reply: Push.Reply, app: String) {
+    func alert(_ reply: Reply, app: String) {
         self.logger.error(
             "Apple refused a request that was correct for all we know; see pushfleet explain",
             metadata: [

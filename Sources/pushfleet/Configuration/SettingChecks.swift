@@ -25,8 +25,15 @@ struct SettingChecks {
         if let redis = try? RedisAddress(settings.redis.url), !redis.usesTLS {
             self.warnOfPlaintext(redis.endpoint, ["redis", "url"], secure: "rediss")
         }
+        var pools: [String: String] = [:]
         for credential in settings.credentials {
             self.checkPort(credential)
+            if let other = pools.updateValue(credential.name, forKey: credential.pool) {
+                self.report(
+                    ["credentials", credential.name, "key_id"],
+                    "is the key of credentials.\(other) as well; a key has one budget, so let the apps share one"
+                )
+            }
         }
         if settings.amqpHeartbeat.milliseconds % 1000 != 0 {
             self.report(["amqp", "heartbeat"], "must be whole seconds: the protocol knows no smaller ones")

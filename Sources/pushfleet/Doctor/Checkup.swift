@@ -18,6 +18,11 @@ struct Checkup {
             return report([Finding("process", .fail, "cannot start a thread: \(error)")])
         }
         defer { bench.stop() }
+        if let broker = try? self.settings.brokerSettings(name: "pushfleet doctor") {
+            report(
+                await BrokerCheckup.findings(broker, topology: self.settings.topology, timeout: self.timeout)
+            )
+        }
         if !self.settings.redis.url.isEmpty {
             report(
                 await RedisCheckup.findings(

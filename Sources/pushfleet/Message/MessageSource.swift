@@ -1,4 +1,4 @@
-internal import Desk
+internal import Broker
 internal import Foundation
 internal import Loop
 internal import Push
@@ -53,7 +53,7 @@ struct MessageSource {
     }
 
     /// The next messages, at most `limit`, and whether there may be more.
-    mutating func next(upTo limit: Int) -> (messages: [Outgoing], isAtEnd: Bool) {
+    mutating func next(upTo limit: Int) -> (messages: [Message], isAtEnd: Bool) {
         switch self.bodies {
         case .repeated(let body, let left):
             let count = min(limit, left)
@@ -66,7 +66,7 @@ struct MessageSource {
         }
     }
 
-    private mutating func message(_ body: [UInt8]) -> Outgoing? {
+    private mutating func message(_ body: [UInt8]) -> Message? {
         self.line += 1
         let app: String
         if self.isRaw {
@@ -87,15 +87,18 @@ struct MessageSource {
             }
         }
         let id = self.messageID ?? self.idPrefix.map { "\($0)\(self.line)" } ?? UUID().uuidString.lowercased()
-        return Outgoing(
+        let properties = MessageProperties(messageID: Array(id.utf8), timestamp: WallClock.now())
+        let message = Message(
+            exchange: FleetTopology.exchange,
             routingKey: "\(app).\(self.lane.rawValue)",
-            messageID: id,
-            timestamp: WallClock.now(),
+            properties: properties,
             body: body
         )
+        if let problem = message.problem { return self.reject("AMQP cannot carry it: \(problem)") }
+        return message
     }
 
-    private mutating func reject(_ detail: String) -> Outgoing? {
+    private mutating func reject(_ detail: String) -> Message? {
         self.rejected.append(Rejected(line: self.line, detail: detail))
         return nil
     }

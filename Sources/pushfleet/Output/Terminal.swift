@@ -17,11 +17,16 @@ enum Terminal {
         FileHandle.standardError.write(Data("pushfleet: \(line)\n".utf8))
     }
 
-    /// Data for programs: one JSON object, keys in order.
+    /// Data for programs: one JSON object, keys in order and in snake case; those of dictionaries as they are.
     static func print(json value: some Encodable) throws {
+        Self.print(String(decoding: try Self.encode(value), as: UTF8.self))
+    }
+
+    static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        Self.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return try encoder.encode(value)
     }
 
     /// Lines broken between words so that they fit, all indented.

@@ -9,7 +9,7 @@ struct ReasonReport: Encodable, Equatable {
     /// The HTTP status of an answer.
     let status: Int?
     let meaning: String
-    let next_step: String
+    let nextStep: String
     /// What the fleet does by itself.
     let handling: String
 
@@ -18,7 +18,7 @@ struct ReasonReport: Encodable, Equatable {
         self.source = "apns"
         self.status = row.status == 0 ? nil : row.status
         self.meaning = row.meaning
-        self.next_step = row.nextStep
+        self.nextStep = row.nextStep
         self.handling = Self.handling(of: row)
     }
 
@@ -27,7 +27,7 @@ struct ReasonReport: Encodable, Equatable {
         self.source = "dead_letter"
         self.status = nil
         self.meaning = reason.meaning
-        self.next_step = reason.nextStep
+        self.nextStep = reason.nextStep
         self.handling = "The message is in the dead-letter queue."
     }
 
@@ -74,7 +74,7 @@ struct ReasonReport: Encodable, Equatable {
         let other = self.source == "apns" ? "\(self.reason) (APNs)" : "\(self.reason) (dead letter)"
         return [title ?? other] + Terminal.wrapped(self.meaning, indent: 2)
             + Terminal.wrapped("What happens: \(self.handling)", indent: 2)
-            + Terminal.wrapped("What to do: \(self.next_step)", indent: 2)
+            + Terminal.wrapped("What to do: \(self.nextStep)", indent: 2)
     }
 
     static func overview() -> [String] {

@@ -3,50 +3,50 @@ internal import Push
 /// What `pushfleet schedule` shows.
 struct ScheduleReport: Encodable {
     struct Settings: Encodable {
-        let min_backoff_ms: Int64
-        let max_backoff_ms: Int64
-        let max_doublings: Int
-        let age_limit_ms: Int64
-        let retry_limit: Int?
+        let minBackoffMs: Int64
+        let maxBackoffMs: Int64
+        let maxDoublings: Int
+        let ageLimitMs: Int64
+        let retryLimit: Int?
     }
 
     struct Retry: Encodable {
         let retry: Int
-        let delay_ms: Int64
+        let delayMs: Int64
         /// Since the first attempt, if every attempt fails at once.
-        let starts_after_ms: Int64
+        let startsAfterMs: Int64
     }
 
     struct Queue: Encodable {
         let name: String
-        let ttl_ms: Int64
+        let ttlMs: Int64
     }
 
     let settings: Settings
     let retries: [Retry]
-    /// `age_limit` or `retry_limit`; missing if the list was cut off before the end.
+    /// `age_limit` or `retryLimit`; missing if the list was cut off before the end.
     let end: String?
-    /// When the retry that is not made would have started; missing with `retry_limit`.
-    let next_would_start_after_ms: Int64?
+    /// When the retry that is not made would have started; missing with `retryLimit`.
+    let nextWouldStartAfterMs: Int64?
     let queues: [Queue]
 
     init(schedule: RetrySchedule) {
         let plan = schedule.plan()
         self.settings = Settings(
-            min_backoff_ms: schedule.minBackoff.milliseconds,
-            max_backoff_ms: schedule.maxBackoff.milliseconds,
-            max_doublings: schedule.maxDoublings,
-            age_limit_ms: schedule.ageLimit.milliseconds,
-            retry_limit: schedule.retryLimit
+            minBackoffMs: schedule.minBackoff.milliseconds,
+            maxBackoffMs: schedule.maxBackoff.milliseconds,
+            maxDoublings: schedule.maxDoublings,
+            ageLimitMs: schedule.ageLimit.milliseconds,
+            retryLimit: schedule.retryLimit
         )
         self.retries = plan.steps.map { step in
-            Retry(retry: step.retry, delay_ms: step.delay.milliseconds, starts_after_ms: step.at.milliseconds)
+            Retry(retry: step.retry, delayMs: step.delay.milliseconds, startsAfterMs: step.at.milliseconds)
         }
         self.end = plan.end?.rawValue
         let last = plan.steps.last?.at.milliseconds ?? 0
-        self.next_would_start_after_ms =
+        self.nextWouldStartAfterMs =
             plan.end == .ageLimit ? last + schedule.delay(beforeRetry: plan.steps.count + 1).milliseconds : nil
-        self.queues = schedule.distinctDelays().map { Queue(name: $0.queueName, ttl_ms: $0.milliseconds) }
+        self.queues = schedule.distinctDelays().map { Queue(name: $0.queueName, ttlMs: $0.milliseconds) }
     }
 
     func lines() -> [String] {
@@ -54,8 +54,8 @@ struct ScheduleReport: Encodable {
         for retry in self.retries {
             table.add(
                 "\(retry.retry)",
-                DurationText.format(.milliseconds(retry.delay_ms)),
-                DurationText.spoken(.milliseconds(retry.starts_after_ms))
+                DurationText.format(.milliseconds(retry.delayMs)),
+                DurationText.spoken(.milliseconds(retry.startsAfterMs))
             )
         }
         var lines = self.retries.isEmpty ? [] : table.lines() + [""]
@@ -71,14 +71,14 @@ struct ScheduleReport: Encodable {
     }
 
     private var ending: String {
-        let limit = DurationText.format(.milliseconds(self.settings.age_limit_ms))
+        let limit = DurationText.format(.milliseconds(self.settings.ageLimitMs))
         let count = self.retries.count
         switch self.end {
         case DeadLetterReason.retryLimit.rawValue:
             return count == 0
                 ? "No retry: retry_limit is 0." : "Retry \(count) is the last: retry_limit is \(count)."
         case DeadLetterReason.ageLimit.rawValue:
-            let next = DurationText.spoken(.milliseconds(self.next_would_start_after_ms ?? 0))
+            let next = DurationText.spoken(.milliseconds(self.nextWouldStartAfterMs ?? 0))
             return count == 0
                 ? "No retry: the first would start after \(next), past the age_limit of \(limit)."
                 : "Retry \(count) is the last: retry \(count + 1) would start after \(next), past the age_limit of "

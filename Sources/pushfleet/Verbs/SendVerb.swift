@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Desk
+internal import Broker
 internal import Foundation
 internal import Loop
 internal import Push
@@ -110,27 +110,15 @@ struct SendVerb: AsyncParsableCommand {
             apps: Set(apps)
         )
         if self.dryRun { return try self.rehearse(&source) }
-        let postbox = try await self.connect(loaded.settings)
-        let report = await self.publish(&source, postbox)
-        await postbox.close()
+        let broker = try await loaded.settings.openBroker(for: "send")
+        let report = await self.publish(&source, broker)
+        await broker.close()
         if self.json.isOn { try Terminal.print(json: report) }
         if self.stdinJsonl, !self.json.isOn { Terminal.print(report.line) }
         guard report.isComplete else { throw self.stdinJsonl ? ExitCode(1) : VerbFailure(report.line) }
     }
 
-    private func connect(_ settings: FleetSettings) async throws -> Postbox {
-        do {
-            return try await Postbox.connect(
-                url: settings.amqp.url,
-                caFile: settings.amqp.caFile,
-                heartbeat: settings.amqpHeartbeat
-            )
-        } catch {
-            throw VerbFailure("\(error)")
-        }
-    }
-
-    private func publish(_ source: inout MessageSource, _ postbox: Postbox) async -> SendReport {
+    private func publish(_ source: inout MessageSource, _ broker: BrokerSession) async -> SendReport {
         var report = SendReport()
         let start = MonotonicClock.now()
         var isAtEnd = false
@@ -139,14 +127,14 @@ struct SendVerb: AsyncParsableCommand {
             let toldBefore = source.rejected.count
             let batch = source.next(upTo: Self.batch)
             isAtEnd = batch.isAtEnd
-            let outcomes = await postbox.publish(batch.messages)
+            let outcomes = await Self.publish(batch.messages, broker)
             for rejected in source.rejected[toldBefore...] {
                 Terminal.say((self.stdinJsonl ? "line \(rejected.line): " : "") + rejected.detail)
             }
             for (message, outcome) in zip(batch.messages, outcomes) { self.tell(message, outcome) }
             report.add(outcomes, rejected: source.rejected.count - toldBefore)
             // After a lost connection every further message would only be reported as unanswered.
-            if outcomes.contains(where: { if case .unanswered = $0 { true } else { false } }) { break }
+            if outcomes.contains(where: \.isEndOfConnection) { break }
             if MonotonicClock.now() > nextWord, !isAtEnd {
                 Terminal.say("\(report.line) …")
                 nextWord = MonotonicClock.now() + .seconds(2)
@@ -156,17 +144,28 @@ struct SendVerb: AsyncParsableCommand {
         return report
     }
 
-    private func tell(_ message: Outgoing, _ outcome: SendOutcome) {
+    private static func publish(_ messages: [Message], _ broker: BrokerSession) async -> [PublishOutcome] {
+        do throws(BrokerError) {
+            return try await broker.publish(messages)
+        } catch {
+            // Each may have arrived: nothing is known of the whole batch.
+            return messages.map { _ in .unknown(.lost(error)) }
+        }
+    }
+
+    private func tell(_ message: Message, _ outcome: PublishOutcome) {
+        let id = String(decoding: message.properties.messageID, as: UTF8.self)
         switch outcome {
         case .confirmed:
-            if !self.stdinJsonl, !self.json.isOn { Terminal.print(message.messageID) }
-        case .unroutable:
-            Terminal.say(
-                "\(message.messageID): no queue takes \(message.routingKey); run pushfleet topology declare"
-            )
-        case .refused: Terminal.say("\(message.messageID): RabbitMQ refused it; is a queue full?")
-        case .unanswered(let why):
-            Terminal.say("\(message.messageID): RabbitMQ may have it or not: \(why)")
+            if !self.stdinJsonl, !self.json.isOn { Terminal.print(id) }
+        case .returned:
+            Terminal.say("\(id): no queue takes \(message.routingKey); run pushfleet topology declare")
+        case .nacked: Terminal.say("\(id): RabbitMQ refused it; is a queue full?")
+        case .unknown(.timeout): Terminal.say("\(id): RabbitMQ did not confirm in time; it may have it or not")
+        case .unknown(.lost(let error)) where error.isNotFound:
+            Terminal.say("\(id): there is no exchange \(message.exchange); run pushfleet topology declare")
+        case .unknown(.lost(let error)): Terminal.say("\(id): RabbitMQ may have it or not: \(error)")
+        case .notSent: Terminal.say("\(id): not sent")
         }
     }
 
@@ -177,7 +176,8 @@ struct SendVerb: AsyncParsableCommand {
             isAtEnd = batch.isAtEnd
             for message in batch.messages {
                 Terminal.print(
-                    "\(message.routingKey) \(message.messageID) \(String(decoding: message.body, as: UTF8.self))"
+                    "\(message.routingKey) \(String(decoding: message.properties.messageID, as: UTF8.self)) "
+                        + "\(String(decoding: message.body, as: UTF8.self))"
                 )
             }
         }
@@ -232,6 +232,16 @@ struct SendVerb: AsyncParsableCommand {
             return text
         } catch {
             throw ValueFault(phrase: "\(file == "-" ? "standard input" : file) \(error.phrase)")
+        }
+    }
+}
+
+extension PublishOutcome {
+    /// Whether every further message would fare the same.
+    fileprivate var isEndOfConnection: Bool {
+        switch self {
+        case .confirmed, .nacked, .returned: false
+        case .unknown, .notSent: true
         }
     }
 }

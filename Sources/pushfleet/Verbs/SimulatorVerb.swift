@@ -59,8 +59,7 @@ struct SimulatorVerb: AsyncParsableCommand {
     @Option(help: "Requests that the ledger keeps.")
     var ledgerLimit = 1_000_000
     @Option(
-        help:
-            "How tokens that were never set are answered: \(UnknownTokens.allCases.map(\.rawValue).joined(separator: ", "))."
+        help: "How tokens that were never set are answered: accept (as active) or refuse (as BadDeviceToken)."
     )
     var unknownTokens = UnknownTokens.accept.rawValue
 
@@ -71,7 +70,8 @@ struct SimulatorVerb: AsyncParsableCommand {
             let simulator = try await Simulator.start(settings)
             Terminal.print("port=\(simulator.port)")
             if let port = simulator.controlPort { Terminal.print("control_port=\(port)") }
-            try await StopSignals.run(onFirst: { _ in }) { stop in
+            try await StopSignals.run { _ in
+            } _: { stop in
                 for await _ in stop { break }
                 await simulator.stop()
             }

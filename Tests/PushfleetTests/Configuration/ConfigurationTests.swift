@@ -411,7 +411,7 @@ internal import Worker
         let loaded = try self.load(
             self.yaml(
                 credential: """
-                      spare: { environment: sandbox, team_id: TEAM123456, key_id: KEY1234567, key_file: \(self.key), \
+                      spare: { environment: sandbox, team_id: TEAM123456, key_id: KEY7654321, key_file: \(self.key), \
                     max_connections: 1 }
                     """
             )

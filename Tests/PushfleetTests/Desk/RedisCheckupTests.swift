@@ -32,7 +32,7 @@ internal import Testing
         ] as [(Int64, Int64, Finding.State)]
     )
     func skew(seconds: Int64, micros: Int64, state: Finding.State) {
-        let reply = Store.Reply.array([.integer(seconds), .integer(micros)])
+        let reply = RedisReply.array([.integer(seconds), .integer(micros)])
         let finding = RedisCheckup.skew(
             .success(reply),
             before: UnixTime(seconds: 1000),

@@ -41,7 +41,12 @@ internal import Worker
             amqp: { url: 'amqp://localhost' }
             redis: { url: 'redis://localhost' }
             credentials:
-              main: { environment: sandbox, team_id: TEAM123456, key_id: KEY1234567, key_file: /nonexistent, max_connections: 1 }
+              main:
+                environment: sandbox
+                team_id: TEAM123456
+                key_id: KEY1234567
+                key_file: /nonexistent
+                max_connections: 1
             apps: { shop: { credential: main } }
             """
         )

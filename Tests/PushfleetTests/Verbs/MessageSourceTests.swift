@@ -1,4 +1,4 @@
-internal import Desk
+internal import Broker
 internal import Foundation
 internal import Push
 internal import Testing
@@ -46,16 +46,16 @@ internal import Testing
         #expect(first.messages.count == 3 && !first.isAtEnd)
         #expect(second.messages.count == 2 && second.isAtEnd)
         let all = first.messages + second.messages
-        #expect(Set(all.map(\.messageID)).count == 5)
+        #expect(Set(all.map(\.id)).count == 5)
         #expect(all.allSatisfy { $0.routingKey == "shop.bulk" && $0.body == Self.body() })
     }
 
     @Test("ids are given, numbered or random")
     func ids() {
         var given = Self.source(.repeated(Self.body(), 1), messageID: "order-1")
-        #expect(given.next(upTo: 9).messages.map(\.messageID) == ["order-1"])
+        #expect(given.next(upTo: 9).messages.map(\.id) == ["order-1"])
         var numbered = Self.source(.repeated(Self.body(), 2), idPrefix: "n-")
-        #expect(numbered.next(upTo: 9).messages.map(\.messageID) == ["n-1", "n-2"])
+        #expect(numbered.next(upTo: 9).messages.map(\.id) == ["n-1", "n-2"])
     }
 
     @Test("what is against the contract is told with its line and not published")
@@ -66,7 +66,7 @@ internal import Testing
         var source = Self.source(.lines(try Self.lines(input)), app: nil, idPrefix: "n-")
         let batch = source.next(upTo: 100)
         #expect(batch.isAtEnd)
-        #expect(batch.messages.map(\.messageID) == ["n-1", "n-7"])
+        #expect(batch.messages.map(\.id) == ["n-1", "n-7"])
         #expect(source.rejected.map(\.line) == [2, 3, 4, 5, 6])
         #expect(
             source.rejected.map { $0.detail.prefix { $0 != ":" } } == [
@@ -78,7 +78,7 @@ internal import Testing
     @Test("a body for another app than the option's is told")
     func mismatch() {
         var source = Self.source(.repeated(Self.body(app: "other"), 1))
-        #expect(source.next(upTo: 1).messages == [])
+        #expect(source.next(upTo: 1).messages.isEmpty)
         #expect(source.rejected.first?.detail.hasPrefix("app_mismatch") == true)
     }
 
@@ -123,7 +123,7 @@ internal import Testing
         report.add([.confirmed, .confirmed], rejected: 0)
         #expect(report.isComplete)
         #expect(report.line == "2 messages: 2 confirmed")
-        report.add([.unroutable, .refused, .unanswered("x"), .confirmed], rejected: 2)
+        report.add([.returned(code: 312, text: "NO_ROUTE"), .nacked, .unknown(.timeout), .confirmed], rejected: 2)
         #expect(!report.isComplete)
         #expect(report.messages == 8)
         #expect(
@@ -138,6 +138,10 @@ internal import Testing
             }()
         )
     }
+}
+
+extension Message {
+    fileprivate var id: String { String(decoding: self.properties.messageID, as: UTF8.self) }
 }
 
 /// SplitMix64, so that a failing walk can be walked again.

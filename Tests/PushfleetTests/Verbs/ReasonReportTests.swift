@@ -8,7 +8,7 @@ internal import Testing
     func complete() {
         #expect(ReasonReport.all.count == 1 + ReasonTable.rows.count + DeadLetterReason.allCases.count)
         for report in ReasonReport.all {
-            #expect(!report.meaning.isEmpty && !report.next_step.isEmpty && !report.handling.isEmpty)
+            #expect(!report.meaning.isEmpty && !report.nextStep.isEmpty && !report.handling.isEmpty)
             #expect(report.lines().allSatisfy { $0.count <= 100 })
         }
     }

@@ -8,10 +8,10 @@ internal import Testing
     func standard() {
         let report = ScheduleReport(schedule: .standard)
         let delays: [Int64] = [10, 20, 40, 80, 160, 320, 600, 600]
-        #expect(report.retries.map(\.delay_ms).prefix(8) == delays.map { $0 * 1000 }[...])
-        #expect(report.retries.last?.starts_after_ms == 10_230_000)
+        #expect(report.retries.map(\.delayMs).prefix(8) == delays.map { $0 * 1000 }[...])
+        #expect(report.retries.last?.startsAfterMs == 10_230_000)
         #expect(report.end == "age_limit")
-        #expect(report.next_would_start_after_ms == 10_830_000)
+        #expect(report.nextWouldStartAfterMs == 10_830_000)
         #expect(report.queues.count == 7)
         let lines = report.lines()
         #expect(lines[0] == "retry  delay  starts after")
@@ -34,9 +34,9 @@ internal import Testing
             retryLimit: 2
         )
         let report = ScheduleReport(schedule: schedule)
-        #expect(report.retries.map(\.starts_after_ms) == [1000, 3000])
+        #expect(report.retries.map(\.startsAfterMs) == [1000, 3000])
         #expect(report.end == "retry_limit")
-        #expect(report.next_would_start_after_ms == nil)
+        #expect(report.nextWouldStartAfterMs == nil)
         #expect(report.lines().contains("Retry 2 is the last: retry_limit is 2."))
         #expect(report.queues.map(\.name) == ["pushfleet.delay.1s", "pushfleet.delay.2s"])
     }

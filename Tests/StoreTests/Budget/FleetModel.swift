@@ -78,7 +78,7 @@ final class FleetModel {
     var serverAwayUntil = 0
     var workers: [Worker] = []
     var events = EventHeap<Event>()
-    var copies: [Reply] = []
+    var copies: [RedisReply] = []
     var log: [String] = []
     var isFaulty = false
     var faultKinds = Set<String>()

@@ -21,7 +21,7 @@ final class BlockingRedis {
         self.socket.close(reset: false)
     }
 
-    func send(_ command: RedisCommand) throws -> Reply {
+    func send(_ command: RedisCommand) throws -> RedisReply {
         var bytes: [UInt8] = []
         command.encode(into: &bytes)
         var rest = bytes[...]
@@ -41,7 +41,7 @@ final class BlockingRedis {
         }
     }
 
-    func run(_ call: ScriptCall) throws -> Reply {
+    func run(_ call: ScriptCall) throws -> RedisReply {
         let reply = try self.send(call.byDigest)
         guard case .error(let error) = reply, error.kind == .noScript else { return reply }
         return try self.send(call.bySource)

@@ -1,9 +1,9 @@
 /// What Redis answers to one command (RESP2).
-package enum Reply: Hashable, Sendable {
+package enum RedisReply: Hashable, Sendable {
     /// A bulk or simple string; not necessarily UTF-8.
     case string([UInt8])
     case integer(Int64)
-    case array([Reply])
+    case array([RedisReply])
     case null
     /// Only inside arrays: an error as the whole answer becomes ``RedisFailure/refused(_:)``.
     case error(RedisError)
@@ -23,15 +23,15 @@ package enum Reply: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    package var elements: [Reply]? {
+    package var elements: [RedisReply]? {
         guard case .array(let elements) = self else { return nil }
         return elements
     }
 
     /// A flat list of names and values, as `HGETALL` answers in RESP2.
-    package var pairs: [String: Reply]? {
+    package var pairs: [String: RedisReply]? {
         guard let elements = self.elements, elements.count.isMultiple(of: 2) else { return nil }
-        var pairs: [String: Reply] = [:]
+        var pairs: [String: RedisReply] = [:]
         for index in stride(from: 0, to: elements.count, by: 2) {
             guard let name = elements[index].text else { return nil }
             pairs[name] = elements[index + 1]
@@ -89,9 +89,9 @@ package struct RedisError: Error, Hashable, Sendable, CustomStringConvertible {
         case "WRONGTYPE": .wrongType
         case "NOSCRIPT": .noScript
         case "MOVED", "ASK", "CLUSTERDOWN", "CROSSSLOT": .moved
-        // Inside a script Redis 7.0 answers ERR and gives the cause in the text.
-        case "ERR" where self.text.contains("NOPERM") || self.text.contains("ACL failure in script"): .noPermission
-        case "ERR" where self.text.contains("-OOM "): .outOfMemory
+        // Inside a script: Redis 7.0 and 7.2. Which command it was they do not say.
+        case "ERR" where self.text.hasPrefix("ERR The user executing the script can't"): .noPermission
+        case "ERR" where self.text.contains("ACL failure in script"): .noPermission
         default: .other
         }
     }

@@ -1,12 +1,12 @@
 /// Any JSON value (RFC 8259).
-enum JSONValue: Equatable, Sendable {
+enum ControlValue: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
     case number(Double)
     case string(String)
-    case array([JSONValue])
-    case object([String: JSONValue])
+    case array([ControlValue])
+    case object([String: ControlValue])
 
     /// What it is, for someone who gave the wrong thing.
     var kind: String {
@@ -21,7 +21,7 @@ enum JSONValue: Equatable, Sendable {
     }
 }
 
-extension JSONValue: Codable {
+extension ControlValue: Codable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -34,10 +34,10 @@ extension JSONValue: Codable {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([JSONValue].self) {
+        } else if let value = try? container.decode([ControlValue].self) {
             self = .array(value)
         } else {
-            self = .object(try container.decode([String: JSONValue].self))
+            self = .object(try container.decode([String: ControlValue].self))
         }
     }
 
@@ -55,15 +55,15 @@ extension JSONValue: Codable {
     }
 }
 
-extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+extension ControlValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByFloatLiteral, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
 {
     init(stringLiteral value: String) { self = .string(value) }
     init(integerLiteral value: Int64) { self = .integer(value) }
     init(booleanLiteral value: Bool) { self = .bool(value) }
     init(floatLiteral value: Double) { self = .number(value) }
-    init(dictionaryLiteral elements: (String, JSONValue)...) {
+    init(dictionaryLiteral elements: (String, ControlValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
-    init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    init(arrayLiteral elements: ControlValue...) { self = .array(elements) }
 }

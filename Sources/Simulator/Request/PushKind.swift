@@ -2,7 +2,7 @@
 ///
 /// Source: Apple, "Sending notification requests to APNs", "Updating widgets with WidgetKit push notifications" and
 /// "Starting and updating Live Activities with ActivityKit push notifications".
-enum PushType: UInt8, CaseIterable, Sendable {
+enum PushKind: UInt8, CaseIterable, Sendable {
     case alert = 1
     case background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
 

@@ -1,0 +1,108 @@
+package import Push
+
+/// What one worker tells about itself, every few seconds. In Redis a hash that vanishes when the worker does.
+package struct WorkerBeat: Hashable, Sendable {
+    package var id: String
+    package var version: String
+    package var host: String
+    package var pid: Int
+    package var startedAt: UnixTime
+    /// By the clock of Redis; only read.
+    package var lastBeat: UnixTime?
+    /// APNs connections by budget pool; field `connections_held.<pool>`.
+    package var connectionsHeld: [String: Int] = [:]
+    /// Notifications at Apple by `<app>.<lane>`; field `in_flight.<app>.<lane>`.
+    package var inFlight: [String: Int] = [:]
+    /// Messages it may hold unacknowledged.
+    package var prefetch = 0
+
+    package init(id: InstanceID, version: String, host: String, pid: Int, startedAt: UnixTime) {
+        self.id = id.description
+        self.version = version
+        self.host = host
+        self.pid = pid
+        self.startedAt = startedAt
+    }
+
+    /// KEYS: the worker's hash, all workers, all pools. ARGV: id, its life, the pools' life, number of pools, pools,
+    /// fields and values.
+    private static let beat = Script(
+        """
+        local clock = redis.call('TIME')
+        local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+        local text, pools = string.format('%.0f', now), tonumber(ARGV[4])
+        redis.call('DEL', KEYS[1])
+        redis.call('HSET', KEYS[1], 'last_beat', text)
+        for i = 5 + pools, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+        redis.call('PEXPIRE', KEYS[1], ARGV[2])
+        redis.call('ZADD', KEYS[2], text, ARGV[1])
+        redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - ARGV[2]))
+        redis.call('PEXPIRE', KEYS[2], 86400000)
+        for i = 5, 4 + pools do redis.call('ZADD', KEYS[3], text, ARGV[i]) end
+        redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', string.format('%.0f', now - ARGV[3]))
+        redis.call('PEXPIRE', KEYS[3], ARGV[3])
+        return now
+        """
+    )
+    private static let goodbye = Script(
+        """
+        redis.call('DEL', KEYS[1])
+        return redis.call('ZREM', KEYS[2], ARGV[1])
+        """
+    )
+    /// After this time without a beat a worker is no longer shown.
+    static let life = Duration.seconds(60)
+
+    /// Writes everything anew.
+    package var call: ScriptCall {
+        var call = ScriptCall(Self.beat, keys: [Keys.worker(self.id), Keys.allWorkers, Keys.allPools])
+        call.add(self.id)
+        call.add(milliseconds: Self.life)
+        call.add(milliseconds: Keys.counterLife)
+        call.add(self.connectionsHeld.count)
+        for pool in self.connectionsHeld.keys { call.add(pool) }
+        for (name, value) in self.fields {
+            call.add(name)
+            call.add(value)
+        }
+        return call
+    }
+
+    /// Takes the worker off the list at once: it left in good order.
+    package static func goodbye(_ id: InstanceID) -> ScriptCall {
+        var call = ScriptCall(Self.goodbye, keys: [Keys.worker(id.description), Keys.allWorkers])
+        call.add(id.description)
+        return call
+    }
+
+    private var fields: [(String, String)] {
+        [
+            ("version", self.version), ("host", self.host), ("pid", "\(self.pid)"),
+            ("started_at", "\(self.startedAt.milliseconds)"), ("prefetch", "\(self.prefetch)"),
+        ]
+            + self.connectionsHeld.map { ("connections_held.\($0.key)", "\($0.value)") }
+            + self.inFlight.map { ("in_flight.\($0.key)", "\($0.value)") }
+    }
+
+    /// Reads what `call` has written.
+    init?(id: String, _ fields: [String: RedisReply]) {
+        guard let started = fields["started_at"]?.integer, let beat = fields["last_beat"]?.integer else { return nil }
+        self.id = id
+        self.version = fields["version"]?.text ?? ""
+        self.host = fields["host"]?.text ?? ""
+        self.pid = fields["pid"]?.integer.map(Int.init) ?? 0
+        self.startedAt = UnixTime(milliseconds: started)
+        self.lastBeat = UnixTime(milliseconds: beat)
+        self.prefetch = fields["prefetch"]?.integer.map(Int.init) ?? 0
+        self.connectionsHeld = Self.numbers(fields, after: "connections_held.")
+        self.inFlight = Self.numbers(fields, after: "in_flight.")
+    }
+
+    private static func numbers(_ fields: [String: RedisReply], after prefix: String) -> [String: Int] {
+        var numbers: [String: Int] = [:]
+        for (name, value) in fields where name.hasPrefix(prefix) {
+            numbers[String(name.dropFirst(prefix.count))] = value.integer.map(Int.init)
+        }
+        return numbers
+    }
+}

@@ -1,0 +1,142 @@
+internal import Broker
+internal import Desk
+internal import Push
+internal import Store
+
+/// What `pushfleet status` shows; its keys are a contract with scripts.
+struct StatusReport: Encodable {
+    struct Queue: Encodable {
+        let name: String
+        /// `work`, `delay`, `dead`, `feedback` or `unrouted`.
+        let kind: String
+        let app: String?
+        let lane: String?
+        /// Messages that no worker holds; missing if the queue does not exist.
+        let messages: Int?
+        let consumers: Int?
+    }
+
+    struct Lane: Encodable {
+        let app: String
+        let lane: String
+        /// Every counter by its name in Redis.
+        let counters: [String: Int64]
+        let inFlight: Int
+        let retriedByReason: [String: Int64]
+        let deadLetteredByReason: [String: Int64]
+        let apnsLatency: Latency
+        let endToEnd: Latency
+    }
+
+    struct Latency: Encodable {
+        let count: Int64
+        let meanMs: Double?
+        let p50Ms: Double?
+        let p95Ms: Double?
+        let p99Ms: Double?
+    }
+
+    struct Worker: Encodable {
+        let id: String
+        let host: String
+        let pid: Int
+        let version: String
+        let startedAtMs: Int64
+        let lastBeatMs: Int64?
+        let connectionsHeld: [String: Int]
+        let inFlight: Int
+        let prefetch: Int
+    }
+
+    struct Budget: Encodable {
+        let pool: String
+        /// What the configuration here says; missing for a pool that only workers know.
+        let configured: Int?
+        /// What workers go by: the smallest that one of them carries.
+        let inForce: Int?
+        let held: Int
+        let wanted: Int
+        let quarantineMs: Int64
+    }
+
+    /// When Redis was read, by its clock.
+    let timeMs: Int64?
+    let queues: [Queue]?
+    let lanes: [Lane]?
+    let workers: [Worker]?
+    let budgets: [Budget]?
+
+    init(_ snapshot: FleetSnapshot, budgets: [Store.Budget]) {
+        self.queues = snapshot.queues?.map(Queue.init)
+        self.timeMs = snapshot.fleet?.time.milliseconds
+        self.lanes = snapshot.fleet?.lanes.map { lane in
+            Lane(lane, inFlight: snapshot.inFlight(app: lane.app, lane: lane.lane))
+        }
+        self.workers = snapshot.fleet?.workers.map(Worker.init)
+        self.budgets = snapshot.fleet?.pools.map { pool in
+            Budget(
+                pool: pool.name,
+                configured: budgets.first { $0.pool == pool.name }?.connections,
+                inForce: pool.budget,
+                held: pool.held,
+                wanted: pool.wanted,
+                quarantineMs: pool.quarantine.milliseconds
+            )
+        }
+    }
+}
+
+// MARK: From what was read
+
+extension StatusReport.Queue {
+    init(_ status: QueueStatus) {
+        self.name = status.name
+        self.messages = status.depth?.messages
+        self.consumers = status.depth?.consumers
+        switch status.role {
+        case .work(let app, let lane):
+            (self.kind, self.app, self.lane) = ("work", app.name, lane.rawValue)
+        case .delay: (self.kind, self.app, self.lane) = ("delay", nil, nil)
+        case .dead: (self.kind, self.app, self.lane) = ("dead", nil, nil)
+        case .feedback: (self.kind, self.app, self.lane) = ("feedback", nil, nil)
+        case .unrouted: (self.kind, self.app, self.lane) = ("unrouted", nil, nil)
+        }
+    }
+}
+
+extension StatusReport.Lane {
+    init(_ lane: FleetStatus.Lane, inFlight: Int) {
+        self.app = lane.app
+        self.lane = lane.lane
+        self.counters = Dictionary(uniqueKeysWithValues: CounterField.allCases.map { ($0.rawValue, lane[$0]) })
+        self.inFlight = inFlight
+        self.retriedByReason = lane[ReasonField.retried]
+        self.deadLetteredByReason = lane[ReasonField.deadLettered]
+        self.apnsLatency = StatusReport.Latency(lane[.apnsLatency])
+        self.endToEnd = StatusReport.Latency(lane[.endToEnd])
+    }
+}
+
+extension StatusReport.Latency {
+    init(_ histogram: Histogram) {
+        self.count = histogram.count
+        self.meanMs = histogram.mean
+        self.p50Ms = histogram.percentile(0.5)
+        self.p95Ms = histogram.percentile(0.95)
+        self.p99Ms = histogram.percentile(0.99)
+    }
+}
+
+extension StatusReport.Worker {
+    init(_ beat: WorkerBeat) {
+        self.id = beat.id
+        self.host = beat.host
+        self.pid = beat.pid
+        self.version = beat.version
+        self.startedAtMs = beat.startedAt.milliseconds
+        self.lastBeatMs = beat.lastBeat?.milliseconds
+        self.connectionsHeld = beat.connectionsHeld
+        self.inFlight = beat.inFlight.values.reduce(0, +)
+        self.prefetch = beat.prefetch
+    }
+}

@@ -1,0 +1,75 @@
+internal import ArgumentParser
+internal import Broker
+internal import Desk
+internal import Store
+internal import Worker
+
+/// `pushfleet status`: what waits, what went through, what failed.
+struct StatusVerb: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show what waits in RabbitMQ, what the fleet has done, its workers and its connections.",
+        discussion: """
+            If one of RabbitMQ and Redis does not answer, it shows what the other knows, and the exit code is 1.
+
+            Example:
+              pushfleet status --config pushfleet.yaml
+              watch -n 2 pushfleet status
+              pushfleet status --json | jq '.queues[] | select(.name == "pushfleet.dead").messages'
+            """
+    )
+
+    @OptionGroup var config: ConfigurationOption
+    @Option(help: "How long to wait for each answer.", transform: Duration.argument)
+    var timeout: Duration = .seconds(10)
+    @OptionGroup var json: JSONFlag
+
+    func run() async throws {
+        let settings = try self.config.require([.servers]).settings
+        let timeout = self.timeout
+        async let queues = Self.attempt { () throws(VerbFailure) in
+            try await Self.queues(settings, timeout: timeout)
+        }
+        async let fleet = Self.attempt { () throws(VerbFailure) in try await Self.fleet(settings, timeout: timeout) }
+        let snapshot = FleetSnapshot(queues: await queues, fleet: await fleet)
+        let report = StatusReport(snapshot, budgets: settings.budgets)
+        if self.json.isOn {
+            try Terminal.print(json: report)
+        } else {
+            Terminal.print(report.lines())
+        }
+        if snapshot.queues == nil || snapshot.fleet == nil { throw ExitCode(1) }
+    }
+
+    /// What `body` answers, or nil after telling why not.
+    private static func attempt<Answer: Sendable>(
+        _ body: @Sendable () async throws(VerbFailure) -> Answer
+    ) async -> Answer? {
+        do throws(VerbFailure) {
+            return try await body()
+        } catch {
+            Terminal.say(error.message)
+            return nil
+        }
+    }
+
+    private static func queues(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> [QueueStatus]
+    {
+        let broker = try await settings.openBroker(for: "status", timeout: timeout)
+        let queues = try await broker.answer { () throws(BrokerError) in
+            try await QueueStatus.read(apps: settings.appIDs, delays: settings.delays, from: broker)
+        }
+        await broker.close()
+        return queues
+    }
+
+    private static func fleet(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> FleetStatus {
+        let redis = try await settings.openRedis(for: "status", timeout: timeout)
+        defer { redis.close() }
+        do throws(RedisFailure) {
+            return try await CounterReader(redis).read(pools: settings.budgets.map(\.pool))
+        } catch {
+            throw VerbFailure("\(error)")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import Foundation
+internal import Push
+internal import Testing
+
+@testable import Broker
+@testable import Desk
+@testable import Store
+@testable import pushfleet
+
+@Suite struct StatusReportTests {
+    static let app = AppID("shop")!
+
+    static func queues(_ depths: [String: BrokerSession.QueueDepth]) -> [QueueStatus] {
+        QueueStatus.roles(apps: [Self.app], delays: [DelayLevel(milliseconds: 1000), DelayLevel(milliseconds: 5000)])
+            .map { QueueStatus(name: $0.name, role: $0.role, depth: depths[$0.name]) }
+    }
+
+    static let depths: [String: BrokerSession.QueueDepth] = [
+        "pushfleet.shop.now": .init(messages: 3, consumers: 2),
+        "pushfleet.shop.bulk": .init(messages: 40, consumers: 0),
+        "pushfleet.delay.1s": .init(messages: 0, consumers: 0), "pushfleet.delay.5s": .init(messages: 7, consumers: 0),
+        "pushfleet.dead": .init(messages: 1, consumers: 0), "pushfleet.feedback": .init(messages: 0, consumers: 0),
+        "pushfleet.unrouted": .init(messages: 0, consumers: 0),
+    ]
+
+    static let fleet = FleetStatus(
+        time: UnixTime(seconds: 1000),
+        lanes: [
+            FleetStatus.Lane(
+                app: "shop",
+                lane: "now",
+                fields: [
+                    "received": 10, "delivered": 8, "dead_lettered": 3, "dead_lettered.BadTopic": 1,
+                    "dead_lettered.expired": 2, "apns_latency.le_5": 8, "apns_latency.sum": 16,
+                ]
+            )
+        ],
+        workers: [
+            WorkerBeat(
+                id: "w1",
+                [
+                    "started_at": .integer(900_000), "last_beat": .integer(999_000), "host": .string(Array("h".utf8)),
+                    "pid": .integer(7), "in_flight.shop.now": .integer(5), "connections_held.p": .integer(2),
+                    "prefetch": .integer(1500), "version": .string(Array("0.1.0".utf8)),
+                ]
+            )!
+        ],
+        pools: [
+            FleetStatus.Pool(
+                name: "p",
+                quarantine: .seconds(2),
+                leases: [
+                    .init(worker: "w1", grant: 2, open: 2, want: 3, budget: 3, expires: UnixTime(seconds: 1010))
+                ]
+            )
+        ]
+    )
+
+    @Test("people see what waits, what was done, budgets and workers")
+    func lines() {
+        let report = StatusReport(
+            FleetSnapshot(queues: Self.queues(Self.depths), fleet: Self.fleet),
+            budgets: [Budget(pool: "p", connections: 4)]
+        )
+        let lines = report.lines()
+        #expect(
+            lines.prefix(3) == [
+                "app   lane  waiting  consumers", "shop  now         3          2", "shop  bulk       40          0",
+            ]
+        )
+        #expect(!lines.contains { $0.hasPrefix("pushfleet.delay.1s") })
+        #expect(lines.contains("pushfleet.delay.5s         7"))
+        #expect(
+            lines.contains { $0.split(separator: " ") == ["shop", "now", "10", "5", "0", "8", "0", "3", "0", "0"] }
+        )
+        let reasons = lines.filter { $0.contains("dead-lettered ") && $0.hasPrefix("shop") }
+        #expect(reasons.map { $0.split(separator: " ").suffix(2) } == [["expired", "2"], ["BadTopic", "1"]])
+        #expect(lines.contains { $0.contains("workers go by 3, nothing new for 2s") })
+        #expect(lines.last?.split(separator: " ") == ["w1", "h", "7", "0.1.0", "1m", "40s", "1s", "2", "5", "1500"])
+    }
+
+    @Test("programs see the same as JSON")
+    func json() throws {
+        let report = StatusReport(
+            FleetSnapshot(queues: Self.queues(Self.depths), fleet: Self.fleet),
+            budgets: [Budget(pool: "p", connections: 4)]
+        )
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Terminal.encode(report)) as? [String: Any]
+        )
+        #expect(Set(object.keys) == ["queues", "lanes", "workers", "budgets", "time_ms"])
+        let queues = try #require(object["queues"] as? [[String: Any]])
+        #expect(queues.count == 7)
+        #expect(
+            queues.map { $0["kind"] as? String } == ["work", "work", "delay", "delay", "dead", "feedback", "unrouted"]
+        )
+        let lane = try #require((object["lanes"] as? [[String: Any]])?.first)
+        let counters = try #require(lane["counters"] as? [String: Int])
+        #expect(Set(counters.keys) == Set(CounterField.allCases.map(\.rawValue)))
+        #expect(counters["delivered"] == 8)
+        #expect(lane["in_flight"] as? Int == 5)
+        #expect(lane["dead_lettered_by_reason"] as? [String: Int] == ["BadTopic": 1, "expired": 2])
+        #expect((lane["apns_latency"] as? [String: Any])?["count"] as? Int == 8)
+        #expect((lane["end_to_end"] as? [String: Any])?["p99_ms"] == nil)
+        let budget = try #require((object["budgets"] as? [[String: Any]])?.first)
+        #expect(budget["held"] as? Int == 2 && budget["in_force"] as? Int == 3 && budget["configured"] as? Int == 4)
+    }
+
+    @Test("what did not answer is left out, what is missing is told")
+    func partial() {
+        let onlyRedis = StatusReport(FleetSnapshot(queues: nil, fleet: Self.fleet), budgets: [])
+        #expect(!onlyRedis.lines().contains { $0.contains("waiting") })
+        let onlyRabbit = StatusReport(FleetSnapshot(queues: Self.queues([:]), fleet: nil), budgets: [])
+        #expect(onlyRabbit.lines().last == "Some queues do not exist: run pushfleet topology declare.")
+        let fresh = FleetStatus(time: UnixTime(seconds: 1), lanes: [], workers: [], pools: [])
+        let nothing = StatusReport(FleetSnapshot(queues: nil, fleet: fresh), budgets: [])
+        #expect(
+            nothing.lines() == [
+                "Nothing has been counted yet.", "", "No budget yet: run pushfleet topology declare.", "",
+                "No worker is running.",
+            ]
+        )
+    }
+}

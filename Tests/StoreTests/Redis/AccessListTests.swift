@@ -1,0 +1,116 @@
+import Foundation
+import Push
+import TestServers
+import Testing
+
+@testable import Store
+
+/// `deploy/redis/users.acl.example` is what operators copy: everything we do must work under it, and nothing more.
+@Suite struct AccessListTests {
+    private static func lines() throws -> [String] {
+        let file = "\(Repository.root)/deploy/redis/users.acl.example"
+        return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    private static func words(_ user: String) throws -> [String] {
+        let line = try #require(try self.lines().first { $0.hasPrefix("user \(user) ") })
+        return line.split(separator: " ").map(String.init)
+    }
+
+    /// A Redis with the users of the file, except that `default` stays on for the test's own use.
+    private static func redis() throws -> PrivateRedis {
+        let redis = try PrivateRedis(volatile: true)
+        let client = try BlockingRedis(port: redis.port)
+        for user in ["worker", "desk"] {
+            var command = RedisCommand("ACL", "SETUSER")
+            for word in try self.words(user).dropFirst() { command.add(word) }
+            #expect(try client.send(command) == .string(Array("OK".utf8)))
+        }
+        return redis
+    }
+
+    private static func address(_ user: String, _ redis: PrivateRedis) throws -> RedisAddress {
+        var address = RedisAddress(redis)
+        address.user = user
+        address.password = try self.words(user).first { $0.hasPrefix(">") }.map { String($0.dropFirst()) }
+        return address
+    }
+
+    @Test func `Nobody gets in without being named`() throws {
+        #expect(try Self.words("default") == ["user", "default", "off"])
+        #expect(try Self.lines().count == 3)
+    }
+
+    @Test func `A worker and the desk can do all they have to`() async throws {
+        let redis = try Self.redis()
+        defer { redis.stop() }
+        var address = try Self.address("desk", redis)
+        address.database = 0
+        let desk = try await RedisSession.open(address)
+        let worker = try await RedisSession.open(try Self.address("worker", redis))
+        defer {
+            desk.close()
+            worker.close()
+        }
+        let id = InstanceID()
+        let budget = Budget(pool: "pool", connections: 4)
+        let server = try #require(await desk.server())
+        _ = try await desk.run(budget.initialize(on: server))
+        let request = RenewRequest(seq: 1, open: 0, want: 3, claim: 0, proof: nil)
+        let renewed = try await worker.run(budget.renew(request, as: id, runID: server.runID, settings: .standard))
+        #expect(LeaseAnswer(renewed)?.limit == 3)
+        _ = try await worker.run(budget.release(seq: 2, as: id))
+
+        let token = SharedProviderToken(team: "T", key: "K", id: id)
+        _ = try await worker.run(token.ask())
+        #expect(token.stored(try await worker.run(token.store("jwt"))) != nil)
+        _ = try await worker.run(DoneTokens.mark(message: "m", copy: "c", tokens: [1], life: .seconds(9)))
+        #expect(DoneBits(try await worker.send(DoneTokens.read(message: "m", copy: "c"))).contains(1))
+        var beat = WorkerBeat(id: id, version: "1", host: "h", pid: 1, startedAt: UnixTime(milliseconds: 1))
+        beat.connectionsHeld = ["pool": 1]
+        _ = try await worker.run(beat.call)
+
+        let client = try TestClient(try Self.address("worker", redis))
+        await client.waitUntilReady()
+        let isWritten: Bool = await client.with { client, completion in
+            let flush = CounterFlush(id: id, client: client, on: client.loop)
+            flush.batch.add(.received, at: flush.batch.slot(app: "app", lane: "now"))
+            // The flush must outlive its answer.
+            flush.stop { completion($0 && flush.lastFailure == nil) }
+        }
+        #expect(isWritten)
+        let status = try await CounterReader(desk).read()
+        #expect(status.totals == ["received": 1] && status.workers.count == 1 && status.pools.count == 1)
+        _ = try await worker.run(WorkerBeat.goodbye(id))
+    }
+
+    @Test func `They can do nothing else`() async throws {
+        let redis = try Self.redis()
+        defer { redis.stop() }
+        try redis.cli("set", "other", "x")
+        try redis.cli("hset", Keys.token(team: "T", key: "K"), "jwt", "secret")
+        for user in ["worker", "desk"] {
+            let session = try await RedisSession.open(try Self.address(user, redis))
+            let forbidden: [RedisCommand] = [
+                RedisCommand("FLUSHALL"), RedisCommand("CONFIG", "GET", "*"), RedisCommand("SCRIPT", "FLUSH"),
+                RedisCommand("KEYS", "*"), RedisCommand("MONITOR"), RedisCommand("ACL", "LIST"),
+                RedisCommand("CLIENT", "LIST"), RedisCommand("SHUTDOWN"), RedisCommand("SAVE"),
+                RedisCommand("GET", "other"), RedisCommand("HGETALL", "other"),
+            ]
+            for command in forbidden {
+                let failure = await #expect(throws: RedisFailure.self) { try await session.send(command) }
+                guard case .refused(let error)? = failure else {
+                    Issue.record("\(command) ran")
+                    continue
+                }
+                #expect(error.kind == .noPermission)
+            }
+            if user == "desk" {
+                await #expect(throws: RedisFailure.self, "the desk read a provider token") {
+                    try await session.send(RedisCommand("HGETALL", Keys.token(team: "T", key: "K")))
+                }
+            }
+            session.close()
+        }
+    }
+}
