@@ -26,7 +26,8 @@ import Wire
                 }
             }
         }
-        let sums = (0..<2_000).map { number in Result<RedisReply, RedisFailure>.success(.integer(number * (number + 1) / 2))
+        let sums = (0..<2_000).map { number in
+            Result<RedisReply, RedisFailure>.success(.integer(number * (number + 1) / 2))
         }
         #expect(replies == sums)
         _ = await client.send(RedisCommand("DEL", key))

@@ -144,14 +144,20 @@ import Testing
     @Test func `Redis forgets the token after an hour, and an unused lock after its time`() async throws {
         let session = try await RedisSession.open(RedisAddress(PrivateRedis.shared))
         defer { session.close() }
-        let key = InstanceID().description
-        let token = SharedProviderToken(team: "TEAM", key: key, id: InstanceID())
-        #expect(token.answer(to: try await session.run(token.ask())) == .make(until: .seconds(5), old: nil))
-        let name = Keys.token(team: "TEAM", key: key)
-        let lock = try #require(try await session.send(RedisCommand("PTTL", name)).integer)
-        #expect(lock > 0 && lock <= 5_000)
-        #expect(token.stored(try await session.run(token.store("one")))?.jwt == "one")
-        let life = try #require(try await session.send(RedisCommand("PTTL", name)).integer)
-        #expect(life > 3_500_000 && life <= 3_600_000)
+        // The lock lasts five seconds of real time; on a busy machine a try may be too slow, and says nothing then.
+        for _ in 0..<20 {
+            let key = InstanceID().description
+            let token = SharedProviderToken(team: "TEAM", key: key, id: InstanceID())
+            let name = Keys.token(team: "TEAM", key: key)
+            #expect(token.answer(to: try await session.run(token.ask())) == .make(until: .seconds(5), old: nil))
+            let lock = try #require(try await session.send(RedisCommand("PTTL", name)).integer)
+            guard lock > 0, let stored = token.stored(try await session.run(token.store("one"))) else { continue }
+            #expect(lock <= 5_000)
+            #expect(stored.jwt == "one")
+            let life = try #require(try await session.send(RedisCommand("PTTL", name)).integer)
+            #expect(life > 3_500_000 && life <= 3_600_000)
+            return
+        }
+        Issue.record("the lock never lasted long enough to store a token")
     }
 }
