@@ -50,8 +50,7 @@ package final class LoopThread: Sendable {
             errno = result
             throw LoopError("pthread_create")
         }
-        // A signal handler may interrupt the wait.
-        while sem_wait(start.isSetUp) != 0 {}
+        while sem_wait(start.isSetUp) != 0, errno == EINTR {}
         switch start.result.withLock({ $0 }) {
         case .success(let remote)?: return LoopThread(remote: remote, thread: thread)
         case .failure(let error)?: throw error

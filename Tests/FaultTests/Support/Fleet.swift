@@ -15,6 +15,8 @@ import Worker
 final class Fleet {
     static let budget = 4
     static let lease = Duration.seconds(3)
+    /// Messages that one worker holds at most: the largest prefetch.
+    static let mostHeld = 2000
     static let app = AppID("com.example.shop")!
     static let queue = FleetTopology.workQueue(app: Fleet.app, lane: .now)
 
