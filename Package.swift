@@ -81,6 +81,11 @@ let tests: [Target] = [
     ),
     .testTarget(name: "TestServersTests", dependencies: ["TestServers"]),
     .testTarget(
+        name: "FaultTests",
+        dependencies: [
+            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
+        ]),
+    .testTarget(
         name: "EndToEndTests",
         dependencies: [
             "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",

@@ -280,6 +280,14 @@ extension WorkerLoop {
         if self.flights.contains(id) { self.markDirty(id) }
     }
 
+    /// Whether a copy is not worth another try, since the broker hands the whole message out again: both would be sent.
+    func gaveUp(_ id: FlightID) -> Bool {
+        guard self.flights[id].isLost else { return false }
+        self.flights[id].publishing -= 1
+        self.forgetIfIdle(id)
+        return true
+    }
+
     private func acknowledgeIfDone(_ id: FlightID) {
         guard self.flights[id].publishing == 0 else { return }
         guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }

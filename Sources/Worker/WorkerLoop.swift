@@ -34,6 +34,7 @@ final class WorkerLoop {
     private var drained: () -> Void = {}
     private var brokerClosed: () -> Void = {}
     private var isReadyTold = false
+    private var redisTrouble = RedisTrouble.none
 
     init(_ parts: WorkerParts, on loop: EventLoop) throws {
         self.loop = loop
@@ -118,6 +119,7 @@ final class WorkerLoop {
     // MARK: Running
 
     func start() {
+        self.redis.observe { [unowned self] state in self.redisChanged(to: state) }
         self.redis.start()
         for sender in self.senders { sender.start() }
         self.updatePrefetches()
@@ -173,9 +175,9 @@ final class WorkerLoop {
 
     // MARK: What senders report
 
-    func connectionsChanged(_: Sender) {
+    func connectionsChanged(_ sender: Sender) {
         self.updatePrefetches()
-        guard !self.isReadyTold else { return }
+        guard !self.isReadyTold, sender.connectionsAllowed > 0 else { return }
         self.isReadyTold = true
         self.tell.ready()
     }
@@ -195,6 +197,28 @@ final class WorkerLoop {
         self.tell.goAway(sender.credential.name, reason: reason)
         guard let reason, Classification.classify(goAway: reason) != nil else { return }
         for line in self.lines where line.sender === sender { self.pause(line, reason: reason) }
+    }
+
+    // MARK: What Redis reports
+
+    private enum RedisTrouble {
+        case none, away, refused
+    }
+
+    /// Told once when it begins and once when it is over, however many attempts there are in between.
+    private func redisChanged(to state: RedisClient.State) {
+        switch state {
+        case .ready:
+            if self.redisTrouble != .none { self.tell.redisIsBack() }
+            self.redisTrouble = .none
+        case .waiting(let reason):
+            if self.redisTrouble == .none { self.tell.redisProblem(reason) }
+            if self.redisTrouble == .none { self.redisTrouble = .away }
+        case .authenticationFailed(let reason):
+            if self.redisTrouble != .refused { self.tell.redisRefuses(reason) }
+            self.redisTrouble = .refused
+        case .connecting, .stopped: break
+        }
     }
 
     // MARK: What the broker reports

@@ -62,8 +62,10 @@ struct WorkerParts {
 
     /// The two AMQP connections differ only in their name.
     func amqp(_ role: String) -> BrokerSettings {
-        BrokerSettings(
-            address: self.amqpAddress,
+        var address = self.amqpAddress
+        address.heartbeat = self.settings.amqpHeartbeat
+        return BrokerSettings(
+            address: address,
             connectionName: "pushfleet worker \(self.name) \(role)",
             authorities: self.settings.amqp.caFile
         )

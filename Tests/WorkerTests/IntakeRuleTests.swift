@@ -11,6 +11,7 @@ import Testing
         #expect(update(1) == 750)
         #expect(update(1) == nil)
         #expect(update(2) == 1500)
+        #expect(update(4) == 2000, "or one busy lane would never use a fourth connection")
         #expect(update(0) == 0)
     }
 

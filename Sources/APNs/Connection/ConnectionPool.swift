@@ -80,6 +80,7 @@ package final class ConnectionPool {
             let earliest = mayOpen ? self.loop.now : self.loop.now + .milliseconds(50)
             return self.loop.at(max(time, earliest)) { [weak self] in self?.update() }
         }
+        self.dial = self.loop.at(time) { [weak self] in self?.update() }
     }
 
     private func open(_ id: ConnectionPlan.ID) {

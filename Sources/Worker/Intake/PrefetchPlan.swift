@@ -23,7 +23,7 @@ struct PrefetchPlan {
     mutating func update(connections: Int, consumers: Int) -> Int? {
         let wanted = self.wanted(connections: connections, consumers: consumers)
         guard wanted != self.current else { return nil }
-        let isNear = wanted > 0 && self.current > 0 && wanted * 3 <= self.current * 4 && wanted * 4 >= self.current * 3
+        let isNear = wanted > 0 && self.current > 0 && wanted * 3 < self.current * 4 && wanted * 4 > self.current * 3
         guard !isNear else { return nil }
         self.current = wanted
         return wanted

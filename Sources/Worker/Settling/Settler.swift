@@ -54,7 +54,9 @@ final class Settler {
     private func tryWaiting() {
         let items = self.waiting
         self.waiting = []
-        for item in items where self.worker.isInFlight(item.flight) { self.tryToPublish(item) }
+        for item in items where self.worker.isInFlight(item.flight) {
+            if !self.worker.gaveUp(item.flight) { self.tryToPublish(item) }
+        }
     }
 }
 
@@ -65,7 +67,7 @@ extension Settler: PublisherDelegate {
         }
         if result.outcome == .confirmed { return self.worker.confirmed(item.copy, of: item.flight) }
         self.worker.publishFailed(item.copy, of: item.flight, result.outcome)
-        self.putOff(item)
+        if !self.worker.gaveUp(item.flight) { self.putOff(item) }
     }
 
     func publisherCanAccept(_: Publisher) {

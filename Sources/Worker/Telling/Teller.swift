@@ -61,6 +61,17 @@ struct Teller: Sendable {
         self.logger.warning("Redis is away", metadata: [Key.detail: "\(problem)"])
     }
 
+    func redisRefuses(_ problem: String) {
+        self.logger.error(
+            "Redis refuses the login: nothing is sent until redis.url names a user and password that it takes",
+            metadata: [Key.detail: "\(problem)"]
+        )
+    }
+
+    func redisIsBack() {
+        self.logger.notice("Redis is back")
+    }
+
     func publishFailed(_ exchange: String, _ detail: String) {
         self.logger.warning(
             "A copy was not confirmed and is published again",
