@@ -38,7 +38,7 @@ package struct ServerSettings: Sendable, Equatable {
 package struct BudgetSettings: Sendable, Equatable {
     /// How long a worker may use what it was granted without hearing from Redis again; default 20 s.
     package var lease: Duration = .seconds(20)
-    /// How often a worker renews its lease; default 3 s. At most a fifth of the lease.
+    /// How often a worker renews its lease; default 3 s. At most a sixth of the lease.
     package var heartbeat: Duration = .seconds(3)
     /// How long a worker may keep its turn when there are more workers than connections; default 30 s.
     package var quantum: Duration = .seconds(30)

@@ -34,11 +34,11 @@ struct SettingChecks {
     }
 
     private mutating func checkBudget(_ budget: BudgetSettings) {
-        let least = budget.heartbeat * 5
+        let least = budget.heartbeat * 6
         guard budget.lease < least, !self.values.hasBroken(below: ["budget"]) else { return }
         self.report(
             ["budget", "lease"],
-            "is \(DurationText.format(budget.lease)), but must be at least five heartbeats of "
+            "is \(DurationText.format(budget.lease)), but must be at least six heartbeats of "
                 + "\(DurationText.format(budget.heartbeat)), so that one lost answer costs nothing; make it "
                 + "\(DurationText.format(least)) or more, or shorten budget.heartbeat"
         )

@@ -43,7 +43,7 @@ enum SettingsTable {
             "budget.heartbeat",
             .duration(.milliseconds(100) ... .seconds(600)),
             standard: "3s",
-            "How often a worker renews its lease. At most a fifth of the lease."
+            "How often a worker renews its lease. At most a sixth of the lease."
         ),
         SettingKey(
             "budget.quantum",

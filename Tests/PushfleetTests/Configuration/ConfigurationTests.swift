@@ -166,7 +166,7 @@ internal import Worker
             rest: "budget: { lease: 14s }",
             key: "budget.lease",
             text:
-                "is 14s, but must be at least five heartbeats of 3s, so that one lost answer costs nothing; make it 15s"
+                "is 14s, but must be at least six heartbeats of 3s, so that one lost answer costs nothing; make it 18s"
         ),
         Fault(
             rest: "worker: { streams_per_connection: many }",
