@@ -62,29 +62,37 @@ let rooms: [Target] = [
 // MARK: Tests: one target per room; TestServers starts the real RabbitMQ and Redis
 
 let tests: [Target] = [
+    .target(name: "TestRandom", path: "Tests/TestRandom"),
     .target(name: "TestServers", path: "Tests/TestServers"),
-    .testTarget(name: "PushTests", dependencies: ["Push"]),
-    .testTarget(name: "LoopTests", dependencies: ["Loop", "Push"]),
+    .testTarget(name: "PushTests", dependencies: ["TestRandom", "Push"]),
+    .testTarget(name: "LoopTests", dependencies: ["TestRandom", "Loop", "Push"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", "Loop", "Push", "TestServers"]),
-    .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2", "Wire", "Loop", "Push", "TestServers"]),
-    .testTarget(name: "BrokerTests", dependencies: ["Broker", "Wire", "Loop", "Push", "TestServers"]),
-    .testTarget(name: "StoreTests", dependencies: ["Store", "Wire", "Loop", "Push", "TestServers"]),
-    .testTarget(name: "APNsTests", dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]),
+    .testTarget(name: "HTTP2Tests", dependencies: ["TestRandom", "HTTP2", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(name: "BrokerTests", dependencies: ["TestRandom", "Broker", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(name: "StoreTests", dependencies: ["TestRandom", "Store", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(
+        name: "APNsTests",
+        dependencies: ["TestRandom", "APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]
+    ),
     .testTarget(
         name: "SimulatorTests",
         dependencies: ["Simulator", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]
     ),
-    .testTarget(name: "WorkerTests", dependencies: ["Worker", "Push", "APNs", "Broker", "Store"]),
+    .testTarget(name: "WorkerTests", dependencies: ["TestRandom", "Worker", "Push", "APNs", "Broker", "Store"]),
     .testTarget(
         name: "PushfleetTests",
-        dependencies: ["pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers", crypto]
+        dependencies: [
+            "TestRandom", "pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers",
+            crypto,
+        ]
     ),
     .testTarget(name: "TestServersTests", dependencies: ["TestServers"]),
     .testTarget(
         name: "FaultTests",
         dependencies: [
             "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
-        ]),
+        ]
+    ),
     .testTarget(
         name: "EndToEndTests",
         dependencies: [

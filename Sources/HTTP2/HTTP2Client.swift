@@ -452,7 +452,11 @@ extension HTTP2Client {
             nghttp2_submit_rst_stream(self.session, flags, stream.pointee.id, NGHTTP2_CANCEL.rawValue)
         }
         self.waiting.remove(stream)
-        self.delegate?.http2(self, context: stream.pointee.context, didReceive: stream.pointee.response(at: self.loop.now))
+        self.delegate?.http2(
+            self,
+            context: stream.pointee.context,
+            didReceive: stream.pointee.response(at: self.loop.now)
+        )
     }
 
     private func settingsArrived() {

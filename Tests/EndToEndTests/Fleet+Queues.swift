@@ -18,15 +18,27 @@ extension Fleet {
         headers: [Header] = []
     ) async throws {
         let properties = MessageProperties(
-            messageID: Array(messageID.utf8), timestamp: timestamp, headers: headers)
+            messageID: Array(messageID.utf8),
+            timestamp: timestamp,
+            headers: headers
+        )
         try await self.publish(
             Message(
-                exchange: FleetTopology.exchange, routingKey: routingKey, properties: properties, body: body))
+                exchange: FleetTopology.exchange,
+                routingKey: routingKey,
+                properties: properties,
+                body: body
+            )
+        )
     }
 
     func publish(_ draft: Draft, messageID: String, headers: [Header] = []) async throws {
         try await self.publish(
-            draft.body, to: draft.routingKey, messageID: messageID, headers: headers)
+            draft.body,
+            to: draft.routingKey,
+            messageID: messageID,
+            headers: headers
+        )
     }
 
     func publish(_ message: Message) async throws {
@@ -55,7 +67,9 @@ extension Fleet {
 
     /// Takes messages from a queue until there are so many.
     func take(
-        _ count: Int, from queue: String, within limit: Duration = .seconds(60)
+        _ count: Int,
+        from queue: String,
+        within limit: Duration = .seconds(60)
     ) async throws -> [Delivery] {
         var taken: [Delivery] = []
         try await eventually("\(count) messages are in \(queue)", within: limit) {
@@ -96,7 +110,10 @@ extension Fleet {
 
     /// Ends the workers and sees that nothing is left anywhere but what the test has not taken from these two.
     func expectNothingLeft(
-        dead: Int = 0, feedback: Int = 0, waiting: Int = 0, sourceLocation: SourceLocation = #_sourceLocation
+        dead: Int = 0,
+        feedback: Int = 0,
+        waiting: Int = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         await self.stopWorkers()
         try await eventually("what workers gave back is in its queues", within: .seconds(5)) {

@@ -17,12 +17,20 @@ extension EndToEnd {
                 for (name, headers) in Self.tables {
                     token += 1
                     try raw.publish(
-                        exchange: FleetTopology.exchange, routingKey: "\(Fleet.app).now",
-                        messageID: name, headers: headers, body: Draft(Draft.token(token)).body)
+                        exchange: FleetTopology.exchange,
+                        routingKey: "\(Fleet.app).now",
+                        messageID: name,
+                        headers: headers,
+                        body: Draft(Draft.token(token)).body
+                    )
                     // The same beside a body that is refused: the dead letter must not choke on it either.
                     try raw.publish(
-                        exchange: FleetTopology.exchange, routingKey: "\(Fleet.app).now",
-                        messageID: name, headers: headers, body: Array("{".utf8))
+                        exchange: FleetTopology.exchange,
+                        routingKey: "\(Fleet.app).now",
+                        messageID: name,
+                        headers: headers,
+                        body: Array("{".utf8)
+                    )
                 }
                 try await fleet.accepted(token)
                 let letters = try await fleet.take(token, from: fleet.dead)
@@ -56,11 +64,19 @@ extension EndToEnd {
                 ]
                 for (index, (name, headers, _)) in cases.enumerated() {
                     try raw.publish(
-                        exchange: FleetTopology.exchange, routingKey: "\(Fleet.app).now", messageID: name,
-                        headers: headers, body: Draft(Draft.token(index, prefix: "503")).body)
+                        exchange: FleetTopology.exchange,
+                        routingKey: "\(Fleet.app).now",
+                        messageID: name,
+                        headers: headers,
+                        body: Draft(Draft.token(index, prefix: "503")).body
+                    )
                     try raw.publish(
-                        exchange: FleetTopology.exchange, routingKey: "\(Fleet.app).now", messageID: name,
-                        headers: headers, body: Draft(Draft.token(index, prefix: "a1")).body)
+                        exchange: FleetTopology.exchange,
+                        routingKey: "\(Fleet.app).now",
+                        messageID: name,
+                        headers: headers,
+                        body: Draft(Draft.token(index, prefix: "a1")).body
+                    )
                 }
                 try await fleet.accepted(cases.count)
                 let copies = try await fleet.take(cases.count, from: "pushfleet.delay.30s")

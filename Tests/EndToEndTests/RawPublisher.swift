@@ -72,7 +72,11 @@ final class RawPublisher {
         try self.await(10, 10)
         let login = [0] + Array("guest".utf8) + [0] + Array("guest".utf8)
         try self.method(
-            0, 10, 11, [0, 0, 0, 0] + Self.short("PLAIN") + Self.number(UInt32(login.count)) + login + Self.short("en_US"))
+            0,
+            10,
+            11,
+            [0, 0, 0, 0] + Self.short("PLAIN") + Self.number(UInt32(login.count)) + login + Self.short("en_US")
+        )
         try self.await(10, 30)
         try self.method(0, 10, 31, Self.number(UInt16(8)) + Self.number(UInt32(131_072)) + Self.number(UInt16(0)))
         try self.method(0, 10, 40, Self.short(vhost) + [0, 0])
@@ -87,14 +91,21 @@ final class RawPublisher {
 
     /// Publishes and waits for the confirm.
     func publish(
-        exchange: String, routingKey: String, messageID: String, headers: RawTable, body: [UInt8]
+        exchange: String,
+        routingKey: String,
+        messageID: String,
+        headers: RawTable,
+        body: [UInt8]
     ) throws {
         try self.method(1, 60, 40, Self.number(UInt16(0)) + Self.short(exchange) + Self.short(routingKey) + [0])
         // Property flags: headers (bit 13), delivery mode (bit 12), message id (bit 7).
         let flags: UInt16 = 1 << 13 | 1 << 12 | 1 << 7
         let properties = headers.sized + [2] + Self.short(messageID)
         try self.frame(
-            2, 1, Self.number(UInt16(60)) + [0, 0] + Self.number(UInt64(body.count)) + Self.number(flags) + properties)
+            2,
+            1,
+            Self.number(UInt16(60)) + [0, 0] + Self.number(UInt64(body.count)) + Self.number(flags) + properties
+        )
         try self.frame(3, 1, body)
         try self.await(60, 80)
     }
@@ -105,7 +116,8 @@ final class RawPublisher {
 
     private func frame(_ type: UInt8, _ channel: UInt16, _ content: [UInt8]) throws {
         try self.write(
-            [type] + Self.number(channel) + Self.number(UInt32(content.count)) + content + [0xce])
+            [type] + Self.number(channel) + Self.number(UInt32(content.count)) + content + [0xce]
+        )
     }
 
     private func write(_ bytes: [UInt8]) throws {

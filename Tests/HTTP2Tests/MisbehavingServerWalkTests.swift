@@ -1,6 +1,7 @@
 import HTTP2
 import Loop
 import Push
+import TestRandom
 import TestServers
 import Testing
 import Wire
@@ -20,7 +21,7 @@ import Wire
 
     private static func walk(seed: UInt64) async throws -> Walk {
         try await onLoop(of: Walk.self) { loop, report in
-            var random = SeededGenerator(seed: seed)
+            var random = SeededRandom(seed: seed)
             var walk = Walk()
             var serverSettings = HTTP2Server.Settings()
             serverSettings.maxConcurrentStreams = [1, 5, 50, 1000].randomElement(using: &random)!
@@ -125,22 +126,5 @@ import Wire
             case .failed: break
             }
         }
-    }
-}
-
-/// SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        self.state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9e37_79b9_7f4a_7c15
-        var value = self.state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
     }
 }

@@ -1,4 +1,5 @@
 import Push
+import TestRandom
 import Testing
 
 @testable import Loop
@@ -35,22 +36,5 @@ import Testing
             let next = heap.next
             #expect(next?.nanoseconds == model.map(\.time).min(), "seed \(seed)")
         }
-    }
-}
-
-/// SplitMix64: the same seed gives the same walk.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        self.state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -48,7 +48,7 @@ import Testing
     @Test func `A descriptor is announced until it is read, and not after its watch is cancelled`() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
-        defer { ends.forEach { close($0) } }
+        defer { for end in ends { close(end) } }
         let loop = try EventLoop()
         let reader = Reader()
         let watch = try loop.watch(ends[0], for: .read, handler: reader)
@@ -71,7 +71,7 @@ import Testing
         #expect(pipe(&other) == 0)
         var silent: [Int32] = [0, 0]
         #expect(pipe(&silent) == 0)
-        defer { (ends + other + silent).forEach { close($0) } }
+        defer { for end in ends + other + silent { close(end) } }
         let loop = try EventLoop()
         let (first, second, third) = (Reader(), Reader(), Reader())
         let watches = [

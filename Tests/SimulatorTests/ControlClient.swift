@@ -38,7 +38,8 @@ struct ControlClient: Sendable {
     }
 
     /// One value of what is answered.
-    func value(_ method: String, _ path: String, _ body: String? = nil, of place: String) async throws -> ControlValue? {
+    func value(_ method: String, _ path: String, _ body: String? = nil, of place: String) async throws -> ControlValue?
+    {
         try await self.call(method, path, body)[place]
     }
 

@@ -67,19 +67,16 @@ package final class ConnectionPool {
 
     /// Opens and drains as lease and work have it. To be called when the lease may have come to allow more.
     package func update() {
-        let mayOpen = self.delegate.poolMayOpen(self)
-        for action in self.plan.actions(at: self.loop.now, mayOpen: mayOpen) {
+        for action in self.plan.actions(at: self.loop.now, mayOpen: self.delegate.poolMayOpen(self)) {
             switch action {
             case .open(let id): self.open(id)
             case .drain(let id): self.drain(id)
             }
         }
         self.dial?.cancel()
-        self.dial = self.plan.nextDialTime.map { time in
-            // A lease that says no may do so for seconds: to ask in every turn would be to spin.
-            let earliest = mayOpen ? self.loop.now : self.loop.now + .milliseconds(50)
-            return self.loop.at(max(time, earliest)) { [weak self] in self?.update() }
-        }
+        self.dial = nil
+        // A dial that is due was forbidden by the lease just now: the lease's next answer updates, no clock does.
+        guard let time = self.plan.nextDialTime, time > self.loop.now else { return }
         self.dial = self.loop.at(time) { [weak self] in self?.update() }
     }
 

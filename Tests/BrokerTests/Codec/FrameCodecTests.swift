@@ -1,6 +1,7 @@
 import CRabbitMQ
 import Foundation
 import Push
+import TestRandom
 import Testing
 
 @testable import Broker

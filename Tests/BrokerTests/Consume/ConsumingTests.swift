@@ -1,4 +1,5 @@
 import Push
+import TestRandom
 import TestServers
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Push
+import TestRandom
 import Testing
 
 @Suite("JSON scanner")

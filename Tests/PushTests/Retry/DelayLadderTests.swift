@@ -1,4 +1,5 @@
 import Push
+import TestRandom
 import Testing
 
 @Suite("Delay ladder and backoff")

@@ -1,7 +1,8 @@
 internal import Broker
 internal import Foundation
 internal import Push
-internal import Testing
+internal import TestRandom
+import Testing
 
 @testable import pushfleet
 
@@ -94,7 +95,7 @@ internal import Testing
     @Test("lines of any length come whole, with or without a last line feed")
     func lineReader() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<20 {
             let lines = (0..<Int.random(in: 0...40, using: &random)).map { _ in
                 (0..<[0, 1, 10, 70_000].randomElement(using: &random)!).map { _ in
@@ -142,21 +143,4 @@ internal import Testing
 
 extension Message {
     fileprivate var id: String { String(decoding: self.properties.messageID, as: UTF8.self) }
-}
-
-/// SplitMix64, so that a failing walk can be walked again.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        self.state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        self.state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = self.state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }

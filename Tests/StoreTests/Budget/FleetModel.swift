@@ -1,4 +1,5 @@
 import Push
+import TestRandom
 
 @testable import Store
 
@@ -71,7 +72,7 @@ final class FleetModel {
     let redis: BlockingRedis
     let renewScript: Script
     let mutation: Mutation?
-    var random: SeededGenerator
+    var random: SeededRandom
     var now = 0
     var serverOffset = 1_700_000_000_000
     var runID = 1
@@ -95,7 +96,7 @@ final class FleetModel {
         without mutation: Mutation? = nil
     ) {
         self.seed = seed
-        self.random = SeededGenerator(seed: seed)
+        self.random = SeededRandom(spreading: seed)
         self.redis = redis
         self.settings = settings
         self.mutation = mutation

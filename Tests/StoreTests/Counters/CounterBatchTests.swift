@@ -1,3 +1,4 @@
+import TestRandom
 import Testing
 
 @testable import Store
@@ -22,7 +23,7 @@ import Testing
 
     @Test(arguments: UInt64(0)..<20)
     func `A random walk agrees with a plain dictionary`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(spreading: seed)
         var batch = CounterBatch()
         var model: [String: Int64] = [:]
         var taken: [String: Int64] = [:]

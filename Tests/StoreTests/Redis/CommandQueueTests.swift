@@ -1,4 +1,5 @@
 import Push
+import TestRandom
 import Testing
 
 @testable import Store
@@ -6,7 +7,7 @@ import Testing
 @Suite struct CommandQueueTests {
     @Test(arguments: UInt64(0)..<20)
     func `A random walk agrees with a plain array`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(spreading: seed)
         var queue = CommandQueue<Int>()
         var model: [(Int, MonotonicTime)] = []
         for step in 0..<20_000 {

@@ -1,3 +1,4 @@
+import TestRandom
 import Testing
 
 @testable import Store
@@ -66,7 +67,7 @@ import Testing
 
     @Test(arguments: UInt64(0)..<200)
     func `Noise ends in an error or a reply, never in a crash`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(spreading: seed)
         let alphabet = Array("*$:+-0123456789\r\n\r\n\r\nab".utf8)
         let reader = ReplyReader()
         do {
