@@ -51,6 +51,8 @@ final class Fleet {
     private var next = 0
     /// How often each token was accepted by simulators that are gone.
     private var acceptedBefore: [Int: Int] = [:]
+    /// What they have answered.
+    private var answeredBefore: Set<Int> = []
     private var peakBefore = 0
 
     /// - Parameter login: stands before the host in the workers' Redis address.
@@ -234,6 +236,7 @@ final class Fleet {
         }
         for (token, count) in try await self.accepted() { self.acceptedBefore[token, default: 0] += count }
         self.peakBefore = max(self.peakBefore, last.connectionsPeak)
+        self.answeredBefore.formUnion(try await self.accepted(answered: true).keys)
         await self.simulator.stop()
         self.simulator = try await Self.startSimulator(latency: latency, port: self.simulator.port)
         return last.requests - last.answered
@@ -331,7 +334,8 @@ final class Fleet {
     /// Whether Redis lets no grant grow because it may have lost some.
     func isQuarantined() throws -> Bool {
         let meta = try self.redis.cli("HGET", self.poolKey, "meta").split(separator: " ")
-        return meta.count == 3 && meta[2] != "0"
+        guard meta.count == 3, let now = Int(meta[1]), let end = Int(meta[2]) else { return false }
+        return end > now
     }
 
     // MARK: The end
@@ -339,10 +343,11 @@ final class Fleet {
     /// Waits until everything is settled, ends the workers that still run, and counts.
     func finish() async throws -> Verdict {
         try await eventually("everything is settled", within: .seconds(90)) {
-            let summary = try await self.simulator.summary()
-            let distinct = summary.accepted - summary.duplicates + self.acceptedBefore.count
-            guard distinct + (try await self.dead()) >= self.published.count else { return false }
-            return try await self.waiting() == 0
+            guard try await self.waiting() == 0 else { return false }
+            // Between two queues a message is in none: only its answer tells that it is done.
+            let answered = try await self.accepted(answered: true).keys
+            let done = self.answeredBefore.union(answered).count + (try await self.dead())
+            return done >= self.published.count
         }
         for worker in self.workers where worker.end == nil { worker.signal(SIGTERM) }
         for worker in self.workers { try await worker.waitForEnd() }
@@ -372,8 +377,9 @@ final class Fleet {
     }
 
     /// How often each token was accepted.
-    private func accepted() async throws -> [Int: Int] {
-        let records = try await self.simulator.requests(LedgerFilter(accepted: true, limit: 1_000_000))
+    private func accepted(answered: Bool? = nil) async throws -> [Int: Int] {
+        let filter = LedgerFilter(accepted: true, answered: answered, limit: 1_000_000)
+        let records = try await self.simulator.requests(filter)
         return Dictionary(records.compactMap { Int($0.token).map { ($0, 1) } }, uniquingKeysWith: +)
     }
 
