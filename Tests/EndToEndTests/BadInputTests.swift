@@ -91,6 +91,10 @@ extension EndToEnd {
                 for sample in valid where sample.isExpired {
                     #expect(letters.first { $0.messageText == sample.name }?.reason == "expired", "\(sample.name)")
                 }
+                let expected = Set((invalid + valid.filter(\.isExpired)).map(\.name))
+                for letter in letters where !expected.contains(letter.messageText) {
+                    Issue.record("\(letter.messageText): \(letter.reason ?? "") \(letter.header("x-pushfleet-detail") ?? "")")
+                }
                 for sample in invalid {
                     let mine = letters.filter { $0.messageText == sample.name }
                     #expect(mine.count == 1 && mine.first?.body == sample.body, "\(sample.name)")

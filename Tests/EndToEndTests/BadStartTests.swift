@@ -31,7 +31,7 @@ extension EndToEnd {
                     ("a key file of text", "P-256", { $0.replacing(key, with: "\(folder)/text.p8") }),
                     ("a key file that is a folder", folder, { $0.replacing(key, with: folder) }),
                     ("no YAML", "pushfleet-", { _ in "amqp: [\n" }),
-                    ("a misspelt key", "max_conections", { $0.replacing("max_connections", with: "max_conections") }),
+                    ("an unknown key", "kee_file", { $0.replacing("    key_id", with: "    kee_file: none\n    key_id") }),
                     ("an unknown credential", "maim", { $0.replacing("credential: main", with: "credential: maim") }),
                     (
                         "a lease too short for its heartbeat", "budget.lease",
@@ -91,7 +91,7 @@ extension EndToEnd {
                 #expect(try await heir.end().status == 0, "\(heir.output)")
                 let summary = try await fleet.simulator.summary()
                 #expect(summary.connectionsPeak <= fleet.options.connections)
-                try await fleet.expectNothingLeft()
+                try await fleet.expectNothingLeft(afterRounds: 5)
             }
         }
 

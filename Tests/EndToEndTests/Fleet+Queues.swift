@@ -55,14 +55,26 @@ extension Fleet {
         try await self.session.queueDepths([queue])[queue]?.messages ?? 0
     }
 
-    /// Messages ready in work and delay queues: everything that still has to be done and that no worker holds.
+    /// Work and delay queues: where everything waits that still has to be done.
+    private var queues: [String] {
+        let work = self.settings.apps.flatMap { app in Lane.allCases.map { "pushfleet.\(app.id).\($0.rawValue)" } }
+        return work + self.ladder.levels.map(\.queueName) + [FleetTopology.unrouted]
+    }
+
+    /// How many messages are ready there; those that a worker holds do not count.
     func waiting() async throws -> Int {
-        var queues = self.ladder.levels.map(\.queueName)
-        for app in self.settings.apps {
-            for lane in Lane.allCases { queues.append("pushfleet.\(app.id).\(lane.rawValue)") }
+        try await self.session.queueDepths(self.queues).values.reduce(0) { $0 + $1.messages }
+    }
+
+    /// Takes what waits, to tell what it is.
+    private func leftovers() async throws -> [String] {
+        var texts: [String] = []
+        for queue in self.queues {
+            while texts.count < 20, let delivery = try await self.session.get(queue: queue) {
+                texts.append("\(delivery.messageText) in \(queue), attempt \(delivery.attempt ?? 0)")
+            }
         }
-        queues.append(FleetTopology.unrouted)
-        return try await self.session.queueDepths(queues).values.reduce(0) { $0 + $1.messages }
+        return texts
     }
 
     /// Takes messages from a queue until there are so many.
@@ -109,17 +121,29 @@ extension Fleet {
     }
 
     /// Ends the workers and sees that nothing is left anywhere but what the test has not taken from these two.
+    ///
+    /// A push whose answer was lost is under way once more when its test has seen it accepted, and a worker that drains
+    /// gives it back: then another worker finishes the work.
     func expectNothingLeft(
+<<<<<<< HEAD
         dead: Int = 0,
         feedback: Int = 0,
         waiting: Int = 0,
+=======
+        dead: Int = 0, feedback: Int = 0, afterRounds rounds: Int = 1,
+>>>>>>> room-e2e
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        await self.stopWorkers()
-        try await eventually("what workers gave back is in its queues", within: .seconds(5)) {
-            try await self.waiting() >= waiting
+        for round in 1...rounds {
+            if rounds > 1 { try await eventually("nothing waits") { try await self.waiting() == 0 } }
+            await self.stopWorkers()
+            guard try await self.waiting() > 0, round < rounds else { break }
+            try await self.startWorker()
         }
-        #expect(try await self.waiting() == waiting, "in work and delay queues", sourceLocation: sourceLocation)
+        if try await self.waiting() > 0 {
+            let leftovers = try await self.leftovers()
+            Issue.record("left in work and delay queues: \(leftovers)", sourceLocation: sourceLocation)
+        }
         #expect(try await self.depth(self.dead) == dead, "dead letters", sourceLocation: sourceLocation)
         #expect(try await self.depth(self.feedback) == feedback, "feedback", sourceLocation: sourceLocation)
     }

@@ -24,7 +24,7 @@ extension EndToEnd {
             answers += [(403, "NewReason"), (410, "NewReason"), (413, "NewReason"), (429, "NewReason")]
             answers += [
                 (418, "Teapot"), (400, "NewReason"), (400, ""), (502, "BadGateway"), (500, ""), (599, ""),
-                (202, ""), (204, "NewReason"), (302, "Found"),
+                (202, ""), (204, ""), (302, "Found"),
             ]
             return answers.enumerated().compactMap { index, answer in
                 let row = ReasonTable.row(status: answer.0, reason: ApnsReason(Array(answer.1.utf8)))

@@ -192,7 +192,7 @@ extension EndToEnd {
                 }
                 let summary = try await fleet.simulator.summary()
                 #expect(summary.connectionsPeak <= fleet.options.connections)
-                try await fleet.expectNothingLeft()
+                try await fleet.expectNothingLeft(afterRounds: 5)
             }
         }
 

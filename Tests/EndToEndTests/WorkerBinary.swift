@@ -1,5 +1,6 @@
 import Foundation
 import Push
+import Synchronization
 import TestServers
 import Worker
 
@@ -7,6 +8,7 @@ import Worker
 final class WorkerBinary: Sendable {
     let pid: pid_t
     private let log: String
+    private let hasEnded = Mutex(false)
 
     struct Outcome: Sendable {
         /// The exit status, or minus the signal that ended it.
@@ -54,6 +56,12 @@ final class WorkerBinary: Sendable {
         self.pid = pid
     }
 
+    deinit {
+        guard !self.hasEnded.withLock({ $0 }) else { return }
+        kill(self.pid, SIGKILL)
+        waitpid(self.pid, nil, 0)
+    }
+
     var output: String { (try? String(contentsOfFile: self.log, encoding: .utf8)) ?? "" }
 
     /// Whether it said that it takes messages.
@@ -66,6 +74,7 @@ final class WorkerBinary: Sendable {
         let status: Int32 = try await eventually("process \(self.pid) ends", within: limit) {
             var status: Int32 = 0
             guard waitpid(self.pid, &status, WNOHANG) == self.pid else { return nil }
+            self.hasEnded.withLock { $0 = true }
             return status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f)
         }
         return Outcome(status: status, output: self.output)
