@@ -93,7 +93,9 @@ extension EndToEnd {
                 }
                 let expected = Set((invalid + valid.filter(\.isExpired)).map(\.name))
                 for letter in letters where !expected.contains(letter.messageText) {
-                    Issue.record("\(letter.messageText): \(letter.reason ?? "") \(letter.header("x-pushfleet-detail") ?? "")")
+                    Issue.record(
+                        "\(letter.messageText): \(letter.reason ?? "") \(letter.header("x-pushfleet-detail") ?? "")"
+                    )
                 }
                 for sample in invalid {
                     let mine = letters.filter { $0.messageText == sample.name }

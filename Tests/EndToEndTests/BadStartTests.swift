@@ -31,7 +31,10 @@ extension EndToEnd {
                     ("a key file of text", "P-256", { $0.replacing(key, with: "\(folder)/text.p8") }),
                     ("a key file that is a folder", folder, { $0.replacing(key, with: folder) }),
                     ("no YAML", "pushfleet-", { _ in "amqp: [\n" }),
-                    ("an unknown key", "kee_file", { $0.replacing("    key_id", with: "    kee_file: none\n    key_id") }),
+                    (
+                        "an unknown key", "kee_file",
+                        { $0.replacing("    key_id", with: "    kee_file: none\n    key_id") }
+                    ),
                     ("an unknown credential", "maim", { $0.replacing("credential: main", with: "credential: maim") }),
                     (
                         "a lease too short for its heartbeat", "budget.lease",
