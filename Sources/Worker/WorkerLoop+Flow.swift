@@ -4,7 +4,8 @@ internal import Loop
 internal import Push
 internal import Store
 
-/// A message's way: receive, decode, admit, send, classify, settle, tell. Nothing flows back.
+/// A message's way: receive, decode, admit, send, classify. Nothing flows back; how it is settled is in
+/// `WorkerLoop+Settling.swift`.
 extension WorkerLoop {
     // MARK: Receive
 
@@ -235,127 +236,4 @@ extension WorkerLoop {
     }
 
     private static let resendLimit = 20
-
-    // MARK: Settle
-
-    private func settle(_ id: FlightID, _ token: Int, as settlement: Settlement, because reason: String = "") {
-        self.flights[id].ledger.settle(token, as: settlement)
-        let counters = self.flights[id].line.counters
-        switch settlement {
-        case .delivered: self.counters.add(.delivered, counters)
-        case .retry: self.counters.add(.retried, reason, counters)
-        case .deadLetter(let reason, _):
-            self.counters.add(.deadLettered, reason.rawValue, counters)
-            if reason == .expired { self.counters.add(.expired, counters) }
-            if reason == .suspectToken { self.counters.add(.suspectTokens, counters) }
-        case .tokenGone: self.counters.add(.tokensGone, counters)
-        case .giveBack: self.counters.add(.givenBack, counters)
-        }
-    }
-
-    /// Once every token is settled, what must go on is published; with nothing to publish the message is done.
-    func finishIfComplete(_ id: FlightID) {
-        // The broker hands a lost delivery out again: copies would double it. What is done is remembered for then.
-        guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
-        guard self.flights[id].ledger.isComplete else { return self.markDirty(id) }
-        let flight = self.flights[id]
-        if flight.ledger.givenBack.count == flight.job.tokenCount, flight.deliveryCount < Self.requeueLimit {
-            return self.letGo(id, requeue: true)
-        }
-        for copy in self.copies.copies(of: flight, now: self.loop.wallTime, random: { .random(in: 0...UInt64.max) }) {
-            self.publish(copy, for: id)
-        }
-        self.acknowledgeIfDone(id)
-    }
-
-    private func publish(_ copy: Copy, for id: FlightID) {
-        self.flights[id].publishing += 1
-        self.settler.publish(copy, for: id)
-    }
-
-    func confirmed(_ copy: Copy, of id: FlightID) {
-        self.flights[id].publishing -= 1
-        for token in copy.tokens { self.flights[id].ledger.confirm(token) }
-        self.acknowledgeIfDone(id)
-        if self.flights.contains(id) { self.markDirty(id) }
-    }
-
-    /// Whether a copy is not worth another try, since the broker hands the whole message out again: both would be sent.
-    func gaveUp(_ id: FlightID) -> Bool {
-        guard self.flights[id].isLost else { return false }
-        self.flights[id].publishing -= 1
-        self.forgetIfIdle(id)
-        return true
-    }
-
-    private func acknowledgeIfDone(_ id: FlightID) {
-        guard self.flights[id].publishing == 0 else { return }
-        guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
-        let flight = self.remove(id)
-        flight.line.consumer.ack(flight.delivery)
-    }
-
-    // MARK: Give back
-
-    func giveBack(_ id: FlightID, _ token: Int) {
-        self.settle(id, token, as: .giveBack)
-        self.finishIfComplete(id)
-    }
-
-    /// Every delivery given back raises the broker's count, and beyond its limit a message is dead. After so many a
-    /// copy goes back instead, which begins anew.
-    private static let requeueLimit = 10
-
-    /// Leaves the rest to the broker.
-    func letGo(_ id: FlightID, requeue: Bool) {
-        let flight = self.remove(id)
-        if requeue { flight.line.consumer.reject(flight.delivery, requeue: true) }
-    }
-
-    /// The channel of its delivery is gone.
-    func deliveryLost(_ id: FlightID) {
-        self.flights[id].isLost = true
-        self.forgetIfIdle(id)
-    }
-
-    /// The delivery is no longer this worker's to answer; once nothing is under way for it, it goes.
-    private func forgetIfIdle(_ id: FlightID) {
-        self.markDirty(id)
-        guard self.flights[id].inFlight == 0, self.flights[id].publishing == 0 else { return }
-        self.writeDone()
-        self.remove(id)
-    }
-
-    @discardableResult
-    private func remove(_ id: FlightID) -> Flight {
-        let flight = self.flights.remove(id)
-        flight.line.inFlight -= 1
-        return flight
-    }
-
-    // MARK: Remember
-
-    private func markDirty(_ id: FlightID) {
-        guard self.flights[id].ledger.hasDirty, !self.flights[id].isListedAsDirty else { return }
-        self.flights[id].isListedAsDirty = true
-        self.dirty.append(id)
-    }
-
-    /// Writes which tokens of unfinished messages are done, so that a redelivery does not send to them again.
-    func writeDone() {
-        for id in self.dirty where self.flights.contains(id) {
-            self.flights[id].isListedAsDirty = false
-            let tokens = self.flights[id].ledger.takeDirty()
-            let flight = self.flights[id]
-            let life = flight.line.app?.retry.ageLimit ?? .seconds(3600)
-            let call = DoneTokens.mark(
-                message: flight.messageName,
-                copy: flight.copyName,
-                tokens: tokens,
-                life: life
-            )
-            self.redis.run(call) { _ in }
-        }
-        self.dirty.removeAll(keepingCapacity: true)
-    }
 }

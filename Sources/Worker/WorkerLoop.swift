@@ -16,13 +16,13 @@ final class WorkerLoop {
     let tell: Teller
     let ladder: DelayLadder
     let copies: CopyWriter
-    private var consuming: BrokerClient!
-    private var publishing: BrokerClient!
+    var consuming: BrokerClient!
+    var publishing: BrokerClient!
     let redis: RedisClient
     let counters: Counting
-    private let flush: CounterFlush
+    let flush: CounterFlush
     private let identity: WorkerBeat
-    private let id: InstanceID
+    let id: InstanceID
     private(set) var settler: Settler!
     private(set) var senders: [Sender] = []
     private(set) var lines: [Line] = []
@@ -31,8 +31,8 @@ final class WorkerLoop {
     var shutdown = Shutdown()
     let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
     private var pumpsDue: [Sender] = []
-    private var drained: () -> Void = {}
-    private var brokerClosed: () -> Void = {}
+    var drained: () -> Void = {}
+    var brokerClosed: () -> Void = {}
     private var isReadyTold = false
     private var redisTrouble = RedisTrouble.none
 
@@ -129,7 +129,7 @@ final class WorkerLoop {
         self.every(.seconds(2)) { [unowned self] in self.beat() }
     }
 
-    private func every(_ interval: Duration, _ body: @escaping () -> Void) {
+    func every(_ interval: Duration, _ body: @escaping () -> Void) {
         self.loop.after(interval) { [weak self] in
             guard let self, self.shutdown.phase != .closing else { return }
             body()
@@ -272,7 +272,7 @@ final class WorkerLoop {
         self.giveBack(push.flight, push.token)
     }
 
-    private func giveBackWaiting(of sender: Sender, app: String? = nil) {
+    func giveBackWaiting(of sender: Sender, app: String? = nil) {
         var kept: [SendQueue.Push] = []
         for push in sender.takeWaiting() where self.flights.contains(push.flight) {
             if let app, self.flights[push.flight].line.app?.id != app {
@@ -285,51 +285,6 @@ final class WorkerLoop {
             let isUrgent = self.flights[push.flight].line.lane == .now
             sender.enqueue(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
         }
-    }
-
-    // MARK: Draining
-
-    /// Takes nothing new, waits for what is in flight as long as the drain timeout allows, gives everything back.
-    /// - Parameter completion: called when the worker may leave.
-    func drain(_ completion: @escaping () -> Void) {
-        guard self.shutdown.begin(at: self.loop.now, within: self.settings.worker.drainTimeout) else { return }
-        self.drained = completion
-        self.tell.draining(inFlight: self.flights.count)
-        self.updatePrefetches()
-        for sender in self.senders { self.giveBackWaiting(of: sender) }
-        self.every(.milliseconds(20)) { [unowned self] in self.closeIfDrained() }
-    }
-
-    private func closeIfDrained() {
-        guard self.shutdown.shouldClose(at: self.loop.now, pending: self.flights.count) else { return }
-        let left = self.flights.ids
-        for id in left { self.abandon(id) }
-        self.tell.drained(abandoned: left.count)
-        for sender in self.senders { sender.drain() }
-        self.leave()
-    }
-
-    /// Its push may have arrived: the broker hands it to another worker.
-    private func abandon(_ id: FlightID) {
-        let flight = self.flights[id]
-        self.counters.add(.possibleDuplicates, flight.line.counters, Int64(flight.inFlight))
-        self.letGo(id, requeue: true)
-    }
-
-    private func leave() {
-        var steps = self.senders.count + 3
-        let done: () -> Void = { [self] in
-            steps -= 1
-            if steps == 0 {
-                self.redis.stop()
-                self.drained()
-            }
-        }
-        for sender in self.senders { sender.release(done) }
-        self.flush.stop { [self] _ in self.redis.run(WorkerBeat.goodbye(self.id)) { _ in done() } }
-        self.brokerClosed = done
-        self.consuming.close()
-        self.publishing.close()
     }
 }
 
