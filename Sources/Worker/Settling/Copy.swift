@@ -39,6 +39,7 @@ struct CopyWriter {
         var properties = MessageProperties()
         properties.messageID = flight.messageID
         properties.timestamp = flight.published
+        properties.carry(flight.foreignHeaders)
         properties.headers.append(Header(HeaderName.attempt, .integer(Int64(attempts))))
         properties.headers.append(Header(HeaderName.firstSeen, .integer(flight.start.milliseconds)))
         return properties
@@ -50,9 +51,13 @@ struct CopyWriter {
         properties.expiration = wait.expiration
         return Copy(
             message: Message(
-                exchange: group.level.queueName, routingKey: flight.routingKey, properties: properties,
-                body: self.body(flight, group.tokens)),
-            tokens: group.tokens)
+                exchange: group.level.queueName,
+                routingKey: flight.routingKey,
+                properties: properties,
+                body: self.body(flight, group.tokens)
+            ),
+            tokens: group.tokens
+        )
     }
 
     /// A message whose time has not come waits in the broker and costs no attempt.
@@ -61,8 +66,11 @@ struct CopyWriter {
         properties.expiration = wait.expiration
         return Copy(
             message: Message(
-                exchange: wait.level.queueName, routingKey: flight.routingKey, properties: properties,
-                body: flight.job.body),
+                exchange: wait.level.queueName,
+                routingKey: flight.routingKey,
+                properties: properties,
+                body: flight.job.body
+            ),
             tokens: Array(0..<flight.job.tokenCount)
         )
     }
@@ -70,9 +78,13 @@ struct CopyWriter {
     private func giveBack(_ flight: Flight, tokens: [Int]) -> Copy {
         Copy(
             message: Message(
-                exchange: FleetTopology.exchange, routingKey: flight.routingKey,
-                properties: self.properties(flight, attempts: flight.attempts), body: self.body(flight, tokens)),
-            tokens: tokens)
+                exchange: FleetTopology.exchange,
+                routingKey: flight.routingKey,
+                properties: self.properties(flight, attempts: flight.attempts),
+                body: self.body(flight, tokens)
+            ),
+            tokens: tokens
+        )
     }
 
     private func deadLetter(
@@ -85,9 +97,13 @@ struct CopyWriter {
         self.append(certificate, to: &properties, now: now)
         return Copy(
             message: Message(
-                exchange: FleetTopology.dead, routingKey: flight.routingKey, properties: properties,
-                body: self.body(flight, tokens)),
-            tokens: tokens)
+                exchange: FleetTopology.dead,
+                routingKey: flight.routingKey,
+                properties: properties,
+                body: self.body(flight, tokens)
+            ),
+            tokens: tokens
+        )
     }
 
     /// A delivery that never became a job: its body goes on byte for byte.
@@ -95,6 +111,7 @@ struct CopyWriter {
         var properties = MessageProperties()
         properties.messageID = delivery.messageID
         properties.timestamp = delivery.timestamp
+        properties.carry(delivery.headers.foreign)
         self.append(
             DeathCertificate(reason: refusal.reason, field: refusal.field, detail: refusal.detail),
             to: &properties,
@@ -102,9 +119,13 @@ struct CopyWriter {
         )
         return Copy(
             message: Message(
-                exchange: FleetTopology.dead, routingKey: delivery.routingKey, properties: properties,
-                body: delivery.body),
-            tokens: [])
+                exchange: FleetTopology.dead,
+                routingKey: AMQPName.fit(delivery.routingKey),
+                properties: properties,
+                body: delivery.body
+            ),
+            tokens: []
+        )
     }
 
     private struct DeathCertificate {
@@ -139,9 +160,38 @@ struct CopyWriter {
         properties.messageID = flight.messageID
         return Copy(
             message: Message(
-                exchange: FleetTopology.feedback, routingKey: "\(app.id).gone", properties: properties,
-                body: Array(text.utf8)),
-            tokens: [gone.token])
+                exchange: FleetTopology.feedback,
+                routingKey: "\(app.id).gone",
+                properties: properties,
+                body: Array(text.utf8)
+            ),
+            tokens: [gone.token]
+        )
+    }
+}
+
+/// Names in AMQP have at most 255 bytes. One that was no text has grown when it was made text.
+enum AMQPName {
+    static func fits(_ name: String) -> Bool { name.utf8.count <= 255 }
+
+    /// The name, cut after whole characters.
+    static func fit(_ name: String) -> String {
+        guard !Self.fits(name) else { return name }
+        var cut = String.UnicodeScalarView()
+        var count = 0
+        for scalar in name.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= 255 else { break }
+            cut.append(scalar)
+        }
+        return String(cut)
+    }
+}
+
+extension MessageProperties {
+    /// Adds the headers that the publisher gave a message, such as a trace context.
+    fileprivate mutating func carry(_ headers: [Header]) {
+        for header in headers where AMQPName.fits(header.name) { self.headers.append(header) }
     }
 }
 
