@@ -60,19 +60,27 @@ struct BadInput: Sendable {
         BadInput("10 MB in one string", replacingHello(Array(repeating: 0x61, count: 10 << 20)), .tooLarge),
         BadInput("one byte over the limit", padded(to: Contract.bodyLimit + 1), .tooLarge),
         BadInput(
-            "arrays nested 10,000 deep", String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000),
-            .invalidJSON),
+            "arrays nested 10,000 deep",
+            String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000),
+            .invalidJSON
+        ),
         BadInput("nested 100,000 deep and never closed", String(repeating: "[", count: 100_000), .invalidJSON),
         BadInput(
             "a payload nested 10,000 deep",
             withPayload(String(repeating: #"{"a":"#, count: 10_000) + "1" + String(repeating: "}", count: 10_000)),
-            .invalidJSON),
+            .invalidJSON
+        ),
         BadInput(
-            "a million keys", withPayload("{" + (0..<1_000_000).map { "\"\($0)\":0" }.joined(separator: ",") + "}"),
-            .tooLarge),
+            "a million keys",
+            withPayload("{" + (0..<1_000_000).map { "\"\($0)\":0" }.joined(separator: ",") + "}"),
+            .tooLarge
+        ),
         BadInput(
             "as many unknown keys as fit",
-            "{" + (0..<20_000).map { "\"k\($0)\":0" }.joined(separator: ",") + "}", .unknownField, "k0"),
+            "{" + (0..<20_000).map { "\"k\($0)\":0" }.joined(separator: ",") + "}",
+            .unknownField,
+            "k0"
+        ),
         BadInput("1e999", withPayload(#"{"aps":{"badge":1e999}}"#), .invalidJSON),
         BadInput("-1e999 as a date", with: #""expires_at":-1e999"#, .invalidJSON),
         BadInput("NaN", withPayload(#"{"aps":{"badge":NaN}}"#), .invalidJSON),
@@ -98,21 +106,41 @@ struct BadInput: Sendable {
     private static let fields: [BadInput] = [
         BadInput("an unknown version", with: #""version":2"#, .unsupportedVersion, "version"),
         BadInput("version 1 as a string", with: #""version":"1""#, .invalidField, "version"),
-        BadInput("a version without end", with: #""version":1\#(String(repeating: "0", count: 300))"#,
-            .unsupportedVersion, "version"),
+        BadInput(
+            "a version without end",
+            with: #""version":1\#(String(repeating: "0", count: 300))"#,
+            .unsupportedVersion,
+            "version"
+        ),
         BadInput("a key twice", with: #""tokens":["aa"]"#, .duplicateField, "tokens"),
         BadInput("the payload twice", with: #""payload":{}"#, .duplicateField, "payload"),
         BadInput("a key twice, once escaped", with: #""\u0061pp":"com.example.shop""#, .duplicateField, "app"),
         BadInput("an unknown key", with: #""colapse_id":"a""#, .unknownField, "colapse_id"),
         BadInput("no app", #"{"tokens":["aa"],"payload":{}}"#, .missingField, "app"),
-        BadInput("collapse id of 65 bytes", with: #""collapse_id":"\#(String(repeating: "a", count: 65))""#,
-            .invalidField, "collapse_id"),
-        BadInput("collapse id of 33 two-byte letters", with: #""collapse_id":"\#(String(repeating: "é", count: 33))""#,
-            .invalidField, "collapse_id"),
-        BadInput("a control character in the collapse id", with: #""collapse_id":"a\u0001b""#,
-            .invalidField, "collapse_id"),
-        BadInput("a line break in the collapse id", with: #""collapse_id":"a\r\nx-evil: 1""#,
-            .invalidField, "collapse_id"),
+        BadInput(
+            "collapse id of 65 bytes",
+            with: #""collapse_id":"\#(String(repeating: "a", count: 65))""#,
+            .invalidField,
+            "collapse_id"
+        ),
+        BadInput(
+            "collapse id of 33 two-byte letters",
+            with: #""collapse_id":"\#(String(repeating: "é", count: 33))""#,
+            .invalidField,
+            "collapse_id"
+        ),
+        BadInput(
+            "a control character in the collapse id",
+            with: #""collapse_id":"a\u0001b""#,
+            .invalidField,
+            "collapse_id"
+        ),
+        BadInput(
+            "a line break in the collapse id",
+            with: #""collapse_id":"a\r\nx-evil: 1""#,
+            .invalidField,
+            "collapse_id"
+        ),
         BadInput("DEL in the collapse id", with: #""collapse_id":"a\u007f""#, .invalidField, "collapse_id"),
         BadInput("a line break in the topic", with: #""topic":"com.example\r\nx-evil: 1""#, .invalidField, "topic"),
         BadInput("a NUL in the topic", with: #""topic":"com\u0000""#, .invalidField, "topic"),
@@ -126,8 +154,12 @@ struct BadInput: Sendable {
         BadInput("a date after 2200", with: #""not_before":9999999999"#, .invalidField, "not_before"),
         BadInput("held for longer than messages are held", with: #""not_before":7000000000"#, .holdLimit, "not_before"),
         BadInput("expired long ago", with: #""expires_at":1000000000"#, .expired, "expires_at"),
-        BadInput("expires before it may be sent", with: #""expires_at":4102444800,"not_before":4102444801"#,
-            .expired, "expires_at"),
+        BadInput(
+            "expires before it may be sent",
+            with: #""expires_at":4102444800,"not_before":4102444801"#,
+            .expired,
+            "expires_at"
+        ),
         BadInput("priority 7", with: #""priority":7"#, .invalidField, "priority"),
     ]
 
@@ -137,8 +169,12 @@ struct BadInput: Sendable {
         BadInput("no tokens", Draft(tokens: []).body, .invalidField, "tokens"),
         BadInput("an empty token", Draft("").body, .invalidField, "tokens"),
         BadInput("an odd token", Draft(String(Self.token.dropLast())).body, .invalidField, "tokens"),
-        BadInput("a token that is not hexadecimal", Draft(String(repeating: "xy", count: 32)).body,
-            .invalidField, "tokens"),
+        BadInput(
+            "a token that is not hexadecimal",
+            Draft(String(repeating: "xy", count: 32)).body,
+            .invalidField,
+            "tokens"
+        ),
         BadInput("a token with a path in it", Draft("../../etc/passwd").body, .invalidField, "tokens"),
         BadInput("a token with a line break", Draft(#"ab\r\n"#).body, .invalidField, "tokens"),
         BadInput("a token too long", Draft(String(repeating: "ab", count: 101)).body, .invalidField, "tokens"),
@@ -152,7 +188,12 @@ struct BadInput: Sendable {
         BadInput("a payload of 4,097 bytes", sized(4097), .payloadTooLarge, "payload"),
         BadInput("4,097 bytes in two-byte letters", sized(4097, letter: "é"), .payloadTooLarge, "payload"),
         BadInput("a voip payload of 5,121 bytes", sized(5121, type: "voip"), .payloadTooLarge, "payload"),
-        BadInput("a payload that is a string", #"{"app":"a","tokens":["aa"],"payload":"{}"}"#, .invalidField, "payload"),
+        BadInput(
+            "a payload that is a string",
+            #"{"app":"a","tokens":["aa"],"payload":"{}"}"#,
+            .invalidField,
+            "payload"
+        ),
     ]
 
     /// A message with a payload of exactly so many bytes.

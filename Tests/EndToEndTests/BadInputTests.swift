@@ -34,7 +34,10 @@ extension EndToEnd {
         }
 
         private static func expect(_ letter: Delivery, toBe input: BadInput) {
-            #expect(letter.reason == input.reason.rawValue, "\(input.name): \(letter.header("x-pushfleet-detail") ?? "")")
+            #expect(
+                letter.reason == input.reason.rawValue,
+                "\(input.name): \(letter.header("x-pushfleet-detail") ?? "")"
+            )
             #expect(letter.field == input.field, "\(input.name)")
             #expect(letter.body == input.body, "\(input.name): the body is not what was published")
             #expect(letter.routingKey == input.routingKey, "\(input.name)")
@@ -90,7 +93,9 @@ extension EndToEnd {
                 }
                 let expected = Set((invalid + valid.filter(\.isExpired)).map(\.name))
                 for letter in letters where !expected.contains(letter.messageText) {
-                    Issue.record("\(letter.messageText): \(letter.reason ?? "") \(letter.header("x-pushfleet-detail") ?? "")")
+                    Issue.record(
+                        "\(letter.messageText): \(letter.reason ?? "") \(letter.header("x-pushfleet-detail") ?? "")"
+                    )
                 }
                 for sample in invalid {
                     let mine = letters.filter { $0.messageText == sample.name }

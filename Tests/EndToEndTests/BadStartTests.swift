@@ -15,7 +15,8 @@ extension EndToEnd {
             defer { Repository.remove(folder) }
             let certificates = TestCertificates.shared
             try Repository.run([
-                "openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384", "-out", "\(folder)/p384.p8",
+                "openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384", "-out",
+                "\(folder)/p384.p8",
             ])
             try Repository.run(["openssl", "genpkey", "-algorithm", "ED25519", "-out", "\(folder)/ed25519.p8"])
             try "nothing\n".write(toFile: "\(folder)/text.p8", atomically: true, encoding: .utf8)
@@ -30,9 +31,15 @@ extension EndToEnd {
                     ("a key file of text", "P-256", { $0.replacing(key, with: "\(folder)/text.p8") }),
                     ("a key file that is a folder", folder, { $0.replacing(key, with: folder) }),
                     ("no YAML", "pushfleet-", { _ in "amqp: [\n" }),
-                    ("an unknown key", "kee_file", { $0.replacing("    key_id", with: "    kee_file: none\n    key_id") }),
+                    (
+                        "an unknown key", "kee_file",
+                        { $0.replacing("    key_id", with: "    kee_file: none\n    key_id") }
+                    ),
                     ("an unknown credential", "maim", { $0.replacing("credential: main", with: "credential: maim") }),
-                    ("a lease too short for its heartbeat", "budget.lease", { $0.replacing("lease: 3s", with: "lease: 1s") }),
+                    (
+                        "a lease too short for its heartbeat", "budget.lease",
+                        { $0.replacing("lease: 3s", with: "lease: 1s") }
+                    ),
                     (
                         "a lease of five heartbeats", "budget.lease",
                         { $0.replacing("lease: 3s", with: "lease: 2500ms") }
@@ -44,7 +51,9 @@ extension EndToEnd {
                     Self.expect(outcome, name, says)
                 }
                 let unreadable = try await WorkerBinary.run(
-                    ["worker", "--config", "\(folder)/nowhere.yaml"], in: folder)
+                    ["worker", "--config", "\(folder)/nowhere.yaml"],
+                    in: folder
+                )
                 Self.expect(unreadable, "an unreadable configuration", "nowhere.yaml")
                 #expect(try await fleet.simulator.summary().connectionsOpened == 0)
                 let delivery = try #require(await fleet.session.get(queue: "pushfleet.\(Fleet.app).now"))
@@ -89,7 +98,9 @@ extension EndToEnd {
             }
         }
 
-        @Test func `A key that Apple refuses costs no message, and work goes on by itself once it is known`() async throws {
+        @Test func `A key that Apple refuses costs no message, and work goes on by itself once it is known`()
+            async throws
+        {
             var options = Fleet.Options()
             options.isKeyRegistered = false
             try await Fleet.run(options) { fleet in
@@ -128,9 +139,11 @@ extension Fleet {
     func publishAll(_ drafts: [Draft]) async throws {
         let messages = drafts.enumerated().map { index, draft in
             Message(
-                exchange: FleetTopology.exchange, routingKey: draft.routingKey,
+                exchange: FleetTopology.exchange,
+                routingKey: draft.routingKey,
                 properties: MessageProperties(messageID: Array("message-\(index)".utf8), timestamp: .now),
-                body: draft.body)
+                body: draft.body
+            )
         }
         let outcomes = try await self.session.publish(messages)
         try #require(outcomes.allSatisfy { $0 == .confirmed })

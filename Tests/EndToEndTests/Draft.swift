@@ -26,7 +26,8 @@ struct Draft: Sendable {
 
     var text: String {
         let tokens = self.tokens.map { "\"\($0)\"" }.joined(separator: ",")
-        let members = [#""app":"\#(self.app)""#, "\"tokens\":[\(tokens)]"] + self.more + ["\"payload\":\(self.payload)"]
+        let members =
+            [#""app":"\#(self.app)""#, "\"tokens\":[\(tokens)]"] + self.more + ["\"payload\":\(self.payload)"]
         return "{\(members.joined(separator: ","))}"
     }
 

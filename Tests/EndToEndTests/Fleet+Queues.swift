@@ -18,15 +18,27 @@ extension Fleet {
         headers: [Header] = []
     ) async throws {
         let properties = MessageProperties(
-            messageID: Array(messageID.utf8), timestamp: timestamp, headers: headers)
+            messageID: Array(messageID.utf8),
+            timestamp: timestamp,
+            headers: headers
+        )
         try await self.publish(
             Message(
-                exchange: FleetTopology.exchange, routingKey: routingKey, properties: properties, body: body))
+                exchange: FleetTopology.exchange,
+                routingKey: routingKey,
+                properties: properties,
+                body: body
+            )
+        )
     }
 
     func publish(_ draft: Draft, messageID: String, headers: [Header] = []) async throws {
         try await self.publish(
-            draft.body, to: draft.routingKey, messageID: messageID, headers: headers)
+            draft.body,
+            to: draft.routingKey,
+            messageID: messageID,
+            headers: headers
+        )
     }
 
     func publish(_ message: Message) async throws {
@@ -67,7 +79,9 @@ extension Fleet {
 
     /// Takes messages from a queue until there are so many.
     func take(
-        _ count: Int, from queue: String, within limit: Duration = .seconds(60)
+        _ count: Int,
+        from queue: String,
+        within limit: Duration = .seconds(60)
     ) async throws -> [Delivery] {
         var taken: [Delivery] = []
         try await eventually("\(count) messages are in \(queue)", within: limit) {
@@ -111,7 +125,9 @@ extension Fleet {
     /// A push whose answer was lost is under way once more when its test has seen it accepted, and a worker that drains
     /// gives it back: then another worker finishes the work.
     func expectNothingLeft(
-        dead: Int = 0, feedback: Int = 0, afterRounds rounds: Int = 1,
+        dead: Int = 0,
+        feedback: Int = 0,
+        afterRounds rounds: Int = 1,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         for round in 1...rounds {

@@ -64,7 +64,9 @@ final class Fleet: Sendable {
         self.options = options
         let certificates = TestCertificates.shared
         var play = Simulator.Settings(
-            certificate: certificates.serverCertificate, privateKey: certificates.serverKey)
+            certificate: certificates.serverCertificate,
+            privateKey: certificates.serverKey
+        )
         play.controlPort = nil
         play.latency = options.latency
         play.keptBodies = options.keptBodies
@@ -75,7 +77,11 @@ final class Fleet: Sendable {
         let rabbit = PrivateRabbitMQ.shared
         self.vhost = try rabbit.makeVhost()
         let settings = try Self.settings(
-            options, amqp: rabbit.url(vhost: self.vhost), redis: self.redis.port, apns: self.simulator.port)
+            options,
+            amqp: rabbit.url(vhost: self.vhost),
+            redis: self.redis.port,
+            apns: self.simulator.port
+        )
         self.settings = settings
         self.ladder = DelayLadder(schedules: settings.apps.map(\.retry))
         self.session = try await BrokerSession.connect(
@@ -86,29 +92,44 @@ final class Fleet: Sendable {
             timeout: .seconds(60)
         )
         let topology = FleetTopology.make(
-            apps: settings.apps.compactMap { AppID($0.id) }, delays: self.ladder.levels,
-            deliveryLimit: options.deliveryLimit)
+            apps: settings.apps.compactMap { AppID($0.id) },
+            delays: self.ladder.levels,
+            deliveryLimit: options.deliveryLimit
+        )
         let differences = try await self.session.declare(topology)
         try #require(differences.isEmpty, "\(differences)")
         try await self.declareBudget()
     }
 
     private static func settings(
-        _ options: Options, amqp: String, redis: Int, apns: UInt16
+        _ options: Options,
+        amqp: String,
+        redis: Int,
+        apns: UInt16
     ) throws -> FleetSettings {
         var settings = FleetSettings(
-            amqp: ServerSettings(url: amqp), redis: ServerSettings(url: "redis://127.0.0.1:\(redis)/0"))
+            amqp: ServerSettings(url: amqp),
+            redis: ServerSettings(url: "redis://127.0.0.1:\(redis)/0")
+        )
         var credential = CredentialSettings(
-            name: "main", environment: .production, teamID: Self.teamID, keyID: Self.keyID,
-            keyFile: TestCertificates.shared.signingKey, maxConnections: options.connections)
+            name: "main",
+            environment: .production,
+            teamID: Self.teamID,
+            keyID: Self.keyID,
+            keyFile: TestCertificates.shared.signingKey,
+            maxConnections: options.connections
+        )
         credential.host = "localhost"
         credential.port = apns
         credential.caFile = TestCertificates.shared.authority
         settings.credentials = [credential]
         let schedule = try RetrySchedule(
-            minBackoff: options.retry.minBackoff, maxBackoff: options.retry.maxBackoff,
-            maxDoublings: options.retry.maxDoublings, ageLimit: options.retry.ageLimit,
-            retryLimit: options.retry.retryLimit)
+            minBackoff: options.retry.minBackoff,
+            maxBackoff: options.retry.maxBackoff,
+            maxDoublings: options.retry.maxDoublings,
+            ageLimit: options.retry.ageLimit,
+            retryLimit: options.retry.retryLimit
+        )
         settings.apps = options.apps.map {
             AppSettings(id: $0, bundleID: $0, credential: "main", retry: schedule)
         }
@@ -147,9 +168,14 @@ final class Fleet: Sendable {
         var logger = Logger(label: "worker") { _ in SwiftLogNoOpLogHandler() }
         if ProcessInfo.processInfo.environment["PUSHFLEET_TEST_LOG"] != nil { logger = Logger(label: "worker") }
         let worker = try Worker.start(
-            settings, keys: try Self.readKeys(settings), version: "test", host: "here",
-            processID: ProcessInfo.processInfo.processIdentifier, logger: logger,
-            onReady: { announce.finish() })
+            settings,
+            keys: try Self.readKeys(settings),
+            version: "test",
+            host: "here",
+            processID: ProcessInfo.processInfo.processIdentifier,
+            logger: logger,
+            onReady: { announce.finish() }
+        )
         self.workers.withLock { $0.append(worker) }
         try await within(.seconds(30), "a worker is ready") { for await _ in ready {} }
         return worker
@@ -159,7 +185,8 @@ final class Fleet: Sendable {
         try Dictionary(
             uniqueKeysWithValues: settings.credentials.map {
                 ($0.name, try String(contentsOfFile: $0.keyFile, encoding: .utf8))
-            })
+            }
+        )
     }
 
     /// Drains all workers, so that what they held is back in the queues.

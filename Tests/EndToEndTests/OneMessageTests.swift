@@ -13,9 +13,13 @@ extension EndToEnd {
                 try await fleet.startWorker()
                 let token = Draft.token(1, prefix: "ABCDEF")
                 var draft = Draft(token).with(
-                    #""push_type":"voip""#, #""priority":5"#, #""collapse_id":"order-17""#,
-                    #""expires_at":4102444800"#)
-                draft.payload = #"{ "aps" : {"alert":"Grüße \u00e9 \/ 🍏"},   "n":1.50e+2 , "big":12345678901234567890 }"#
+                    #""push_type":"voip""#,
+                    #""priority":5"#,
+                    #""collapse_id":"order-17""#,
+                    #""expires_at":4102444800"#
+                )
+                draft.payload =
+                    #"{ "aps" : {"alert":"Grüße \u00e9 \/ 🍏"},   "n":1.50e+2 , "big":12345678901234567890 }"#
                 try await fleet.publish(draft, messageID: "order-17-shipped")
                 let push = try await fleet.delivered(token)
                 #expect(push.apnsID == Self.apnsID("order-17-shipped", token.lowercased()))
@@ -43,14 +47,17 @@ extension EndToEnd {
             }
         }
 
-        @Test func `A thousand tokens in one message are a thousand pushes, and a repeated token is one`() async throws {
+        @Test func `A thousand tokens in one message are a thousand pushes, and a repeated token is one`() async throws
+        {
             try await Fleet.run { fleet in
                 try await fleet.startWorker()
                 let tokens = (0..<1000).map { Draft.token($0) }
                 try await fleet.publish(Draft(tokens: tokens), messageID: "many")
                 let repeated = Draft.token(5, prefix: "ab")
                 try await fleet.publish(
-                    Draft(tokens: [repeated, repeated.uppercased(), repeated]), messageID: "repeated")
+                    Draft(tokens: [repeated, repeated.uppercased(), repeated]),
+                    messageID: "repeated"
+                )
                 try await fleet.accepted(1001)
                 let summary = try await fleet.simulator.summary()
                 #expect(summary.requests == 1001)
@@ -76,8 +83,12 @@ extension EndToEnd {
                     for token in [Draft.token(index, prefix: "a1"), gone] {
                         try await fleet.publish(
                             Message(
-                                exchange: FleetTopology.exchange, routingKey: "\(Fleet.app).bulk",
-                                properties: MessageProperties(messageID: id), body: Draft(token).body))
+                                exchange: FleetTopology.exchange,
+                                routingKey: "\(Fleet.app).bulk",
+                                properties: MessageProperties(messageID: id),
+                                body: Draft(token).body
+                            )
+                        )
                     }
                 }
                 try await fleet.accepted(ids.count)

@@ -37,7 +37,9 @@ extension EndToEnd {
             for item in cases {
                 let body = item.reason.isEmpty ? "" : #"{"reason":"\#(item.reason)","timestamp":1700000000123}"#
                 var rule = FaultRule(
-                    id: item.messageID, action: .answer(status: item.status, reason: nil, body: body))
+                    id: item.messageID,
+                    action: .answer(status: item.status, reason: nil, body: body)
+                )
                 rule.match.tokenPrefix = item.token
                 rule.match.limit = limit
                 try await simulator.addRule(rule)
@@ -73,7 +75,8 @@ extension EndToEnd {
                     #expect(mine.first?.reason == (isSuspect ? "suspect_token" : "apns_rejected"), "\(item.name)")
                     #expect(
                         mine.first?.header("x-pushfleet-apns-reason") == (item.reason.isEmpty ? nil : item.reason),
-                        "\(item.name)")
+                        "\(item.name)"
+                    )
                     #expect(mine.first?.tokens == [item.token], "\(item.name)")
                     #expect(mine.first?.body == Draft(item.token).body, "\(item.name)")
                 }
@@ -129,7 +132,10 @@ extension EndToEnd {
                 #expect(Set(letters.map(\.messageText)) == Set(forbidden.map(\.messageID)))
                 // Paused: what comes now stays in its queue, while another app of the same key goes on.
                 for item in cases {
-                    try await fleet.publish(Draft(late(item), app: "app-\(item.number)"), messageID: "late-\(item.number)")
+                    try await fleet.publish(
+                        Draft(late(item), app: "app-\(item.number)"),
+                        messageID: "late-\(item.number)"
+                    )
                 }
                 try await fleet.publish(Draft(Draft.token(1)), messageID: "other")
                 _ = try await fleet.delivered(Draft.token(1))
@@ -145,7 +151,10 @@ extension EndToEnd {
                 for item in cases {
                     #expect(try await fleet.requests(to: late(item)).count == 1, "\(item.name)")
                     let pushes = try await fleet.requests(to: item.token)
-                    #expect(pushes.count { $0.accepted } == (item.row.flags.contains(.pauseLane) ? 0 : 1), "\(item.name)")
+                    #expect(
+                        pushes.count { $0.accepted } == (item.row.flags.contains(.pauseLane) ? 0 : 1),
+                        "\(item.name)"
+                    )
                     #expect(Set(pushes.map(\.apnsID)).count == 1, "\(item.name)")
                 }
                 try await fleet.expectNothingLeft()

@@ -9,13 +9,17 @@ extension EndToEnd {
     @Suite struct Retries {
         private static func unavailable(_ prefix: String, limit: Int? = nil) -> FaultRule {
             var rule = FaultRule(
-                id: "503-\(prefix)", action: .answer(status: 503, reason: "ServiceUnavailable", body: nil))
+                id: "503-\(prefix)",
+                action: .answer(status: 503, reason: "ServiceUnavailable", body: nil)
+            )
             rule.match.tokenPrefix = prefix
             rule.match.limit = limit
             return rule
         }
 
-        @Test func `A push that fails is tried again by the schedule, as the same push, and then accepted`() async throws {
+        @Test func `A push that fails is tried again by the schedule, as the same push, and then accepted`()
+            async throws
+        {
             try await Fleet.run { fleet in
                 try await fleet.startWorker()
                 try await fleet.simulator.addRule(Self.unavailable("503", limit: 3))
@@ -44,11 +48,13 @@ extension EndToEnd {
                 let published = UnixTime.now
                 for (attempt, level) in levels.enumerated() {
                     try await fleet.publish(
-                        Draft(Draft.token(attempt, prefix: "503")), messageID: "attempt-\(attempt)",
+                        Draft(Draft.token(attempt, prefix: "503")),
+                        messageID: "attempt-\(attempt)",
                         headers: [
                             Header("x-pushfleet-attempt", .integer(Int64(attempt))),
                             Header("x-pushfleet-first-seen", .integer(published.milliseconds)),
-                        ])
+                        ]
+                    )
                     let copy = try await fleet.takeOne(from: "pushfleet.delay.\(level)")
                     #expect(copy.messageText == "attempt-\(attempt)")
                     #expect(copy.attempt == attempt + 1)
@@ -75,8 +81,10 @@ extension EndToEnd {
                 // Four of its six seconds are over: one retry after 1 s fits, the next after 2 s does not.
                 let born = UnixTime.now + .milliseconds(-4000)
                 try await fleet.publish(
-                    Draft(aged), messageID: "aged",
-                    headers: [Header("x-pushfleet-first-seen", .integer(born.milliseconds))])
+                    Draft(aged),
+                    messageID: "aged",
+                    headers: [Header("x-pushfleet-first-seen", .integer(born.milliseconds))]
+                )
                 try await fleet.publish(Draft(old).body, messageID: "old", timestamp: UnixTime.now + .seconds(-60))
                 let letters = try await fleet.take(3, from: fleet.dead)
                 let reasons = Dictionary(letters.map { ($0.messageText, $0.reason) }) { first, _ in first }
@@ -150,7 +158,8 @@ extension EndToEnd {
                 try await fleet.accepted(20)
                 var away = FaultRule(
                     id: "goaway",
-                    action: .goAway(code: 0, debugData: #"{"reason":"Shutdown"}"#, lastStream: .zero))
+                    action: .goAway(code: 0, debugData: #"{"reason":"Shutdown"}"#, lastStream: .zero)
+                )
                 away.match.tokenPrefix = "6"
                 away.match.limit = 2
                 try await fleet.simulator.addRule(away)
