@@ -86,6 +86,11 @@ extension EndToEnd {
                 try await eventually("pushes are in flight") { try await fleet.simulator.summary().requests > 50 }
                 victim.signal(SIGKILL)
                 #expect(try await victim.end().status == -SIGKILL)
+                try await eventually("the victim's connections are gone") {
+                    try await fleet.simulator.summary().connectionsOpen == 0
+                }
+                let cut = try await fleet.simulator.requests(LedgerFilter(answered: false, limit: 10_000)).count
+                #expect(cut > 0, "the kill hit nothing")
                 let heir = try WorkerBinary(["worker", "--config", path], in: folder)
                 try await eventually("every token has its push") {
                     try await fleet.answeredTokens() == count
@@ -94,6 +99,8 @@ extension EndToEnd {
                 #expect(try await heir.end().status == 0, "\(heir.output)")
                 let summary = try await fleet.simulator.summary()
                 #expect(summary.connectionsPeak <= fleet.options.connections)
+                #expect(summary.duplicates <= count)
+                #expect(summary.repeated > 0, "what was in flight is sent again")
                 try await fleet.expectNothingLeft(afterRounds: 5)
             }
         }

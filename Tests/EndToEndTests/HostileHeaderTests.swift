@@ -92,6 +92,80 @@ extension EndToEnd {
             }
         }
 
+        @Test func `A routing key that is no text is a dead letter like any other`() async throws {
+            try await Fleet.run { fleet in
+                try await fleet.startWorker()
+                let raw = try RawPublisher(port: PrivateRabbitMQ.shared.port, vhost: fleet.vhost)
+                defer { raw.close() }
+                // 255 bytes, of which each is three when it is made text.
+                for key in [Array(repeating: 0xff, count: 255), [0, 1, 2], Array("é".utf8) + [0xc3]] as [[UInt8]] {
+                    try raw.publish(
+                        exchange: FleetTopology.exchange,
+                        routingKey: key,
+                        messageID: "key",
+                        body: Draft(Draft.token(1)).body
+                    )
+                }
+                let letters = try await fleet.take(3, from: fleet.dead)
+                #expect(letters.allSatisfy { $0.reason == "unroutable_lane" && $0.messageText == "key" })
+                try await fleet.publish(Draft(Draft.token(2)), messageID: "good")
+                _ = try await fleet.delivered(Draft.token(2))
+                #expect(try await fleet.simulator.summary().requests == 1)
+                try await fleet.expectNothingLeft()
+            }
+        }
+
+        @Test func `A message put right into a work queue finds its way back after a retry`() async throws {
+            try await Fleet.run { fleet in
+                try await fleet.startWorker()
+                var rule = FaultRule(action: .answer(status: 503, reason: "ServiceUnavailable", body: nil))
+                rule.match.limit = 1
+                try await fleet.simulator.addRule(rule)
+                try await fleet.publish(
+                    Message(
+                        exchange: "",
+                        routingKey: "pushfleet.\(Fleet.app).now",
+                        properties: MessageProperties(messageID: Array("direct".utf8)),
+                        body: Draft(Draft.token(1)).body
+                    )
+                )
+                _ = try await fleet.delivered(Draft.token(1))
+                #expect(try await fleet.requests(to: Draft.token(1)).map(\.status) == [503, 200])
+                try await fleet.expectNothingLeft()
+            }
+        }
+
+        @Test func `Headers of the publisher's own travel with every copy`() async throws {
+            var options = Fleet.Options()
+            options.retry.minBackoff = .seconds(30)
+            options.retry.maxBackoff = .seconds(30)
+            try await Fleet.run(options) { fleet in
+                try await fleet.startWorker()
+                for (prefix, status) in [("503", 503), ("400", 400)] {
+                    var rule = FaultRule(action: .answer(status: status, reason: "Whatever", body: nil))
+                    rule.match.tokenPrefix = prefix
+                    try await fleet.simulator.addRule(rule)
+                }
+                let trace = [
+                    Header("traceparent", .string("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")),
+                    Header("tenant", .integer(17)),
+                ]
+                let later = Draft(Draft.token(1)).with("\"not_before\":\(UnixTime.now.seconds + 100_000)")
+                try await fleet.publish(Draft(Draft.token(1, prefix: "503")), messageID: "retried", headers: trace)
+                try await fleet.publish(Draft(Draft.token(1, prefix: "400")), messageID: "rejected", headers: trace)
+                try await fleet.publish(later, messageID: "held", headers: trace)
+                try await fleet.publish(Array("{".utf8), messageID: "broken", headers: trace)
+                var copies = try await fleet.take(2, from: fleet.dead)
+                copies += try await fleet.take(1, from: "pushfleet.delay.30s")
+                copies += try await fleet.take(1, from: "pushfleet.delay.3600s")
+                #expect(Set(copies.map(\.messageText)) == ["retried", "rejected", "held", "broken"])
+                for copy in copies {
+                    for header in trace { #expect(copy.headers.all.contains(header), "\(copy.messageText)") }
+                }
+                try await fleet.expectNothingLeft()
+            }
+        }
+
         /// What a message would look like that has been through a delay queue a billion times.
         private static let fakedDeath = RawTable().array(
             "x-death",
@@ -115,6 +189,9 @@ extension EndToEnd {
                     .array("x-death", [RawTable.nested(2)])
             ),
             ("an empty name", RawTable().text("", "nothing")),
+            ("a name that is no text", RawTable().bytes(Array(repeating: 0xff, count: 255), [1])),
+            ("15 KB that are no text", RawTable().bytes([0x61], Array(repeating: 0xff, count: 15 << 10))),
+            ("the end of time", RawTable().time("when", .max).time("x-pushfleet-first-seen", .max)),
             ("names of 255 bytes", RawTable().text(String(repeating: "n", count: 255), "long")),
         ]
     }

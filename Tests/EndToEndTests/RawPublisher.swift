@@ -29,9 +29,23 @@ struct RawTable: Sendable {
     /// The table with its length in front.
     var sized: [UInt8] { RawPublisher.number(UInt32(self.bytes.count)) + self.bytes }
 
+    /// A moment in seconds since 1970.
+    func time(_ name: String, _ seconds: UInt64) -> RawTable {
+        self.adding(name, "T", RawPublisher.number(seconds))
+    }
+
+    /// A text under a name that need not be text, nor the text itself.
+    func bytes(_ name: [UInt8], _ value: [UInt8]) -> RawTable {
+        self.adding(name, "S", RawPublisher.number(UInt32(value.count)) + value)
+    }
+
     private func adding(_ name: String, _ kind: Unicode.Scalar, _ value: [UInt8]) -> RawTable {
+        self.adding(Array(name.utf8), kind, value)
+    }
+
+    private func adding(_ name: [UInt8], _ kind: Unicode.Scalar, _ value: [UInt8]) -> RawTable {
         var table = self
-        table.bytes += [UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(ascii: kind)] + value
+        table.bytes += [UInt8(name.count)] + name + [UInt8(ascii: kind)] + value
         return table
     }
 
@@ -94,10 +108,28 @@ final class RawPublisher {
         exchange: String,
         routingKey: String,
         messageID: String,
-        headers: RawTable,
+        headers: RawTable = RawTable(),
         body: [UInt8]
     ) throws {
-        try self.method(1, 60, 40, Self.number(UInt16(0)) + Self.short(exchange) + Self.short(routingKey) + [0])
+        try self.publish(
+            exchange: exchange,
+            routingKey: Array(routingKey.utf8),
+            messageID: messageID,
+            headers: headers,
+            body: body
+        )
+    }
+
+    /// The same with a routing key that need not be text.
+    func publish(
+        exchange: String,
+        routingKey: [UInt8],
+        messageID: String,
+        headers: RawTable = RawTable(),
+        body: [UInt8]
+    ) throws {
+        let key = [UInt8(routingKey.count)] + routingKey
+        try self.method(1, 60, 40, Self.number(UInt16(0)) + Self.short(exchange) + key + [0])
         // Property flags: headers (bit 13), delivery mode (bit 12), message id (bit 7).
         let flags: UInt16 = 1 << 13 | 1 << 12 | 1 << 7
         let properties = headers.sized + [2] + Self.short(messageID)

@@ -11,6 +11,8 @@ struct Flight {
     private let cargo: Job?
     let messageID: [UInt8]
     let routingKey: String
+    /// The publisher's own headers, which copies carry on.
+    let foreignHeaders: [Header]
     /// When it was published, for measuring; when it was received, if nobody said.
     let published: UnixTime
     /// Where its age begins.
@@ -47,7 +49,8 @@ struct Flight {
         self.delivery = delivery.id
         self.line = line
         self.messageID = MessageID.of(delivery)
-        self.routingKey = delivery.routingKey
+        self.routingKey = line.routingKey ?? delivery.routingKey
+        self.foreignHeaders = delivery.headers.foreign
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
         self.start = start
         self.attempts = delivery.headers.attempt

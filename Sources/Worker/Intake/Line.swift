@@ -16,6 +16,9 @@ final class Line {
     let counters: CounterSlot
     let admission: Admission
     private let appID: AppID?
+    /// What copies of its messages are published with, so that they come back here: a publisher may have reached the
+    /// queue by another key. Nil for messages that no queue took.
+    let routingKey: String?
     /// The derived topic of each push type, as header bytes.
     private let topics: [PushType: [UInt8]]
     private(set) var consumer: Consumer!
@@ -31,8 +34,10 @@ final class Line {
         self.queue = queue
         self.counters = counters
         self.prefetch = PrefetchPlan(perConnection: settings.prefetchPerConnection)
-        if case .lane(let app, _, _) = kind {
-            self.appID = AppID(app.id)
+        if case .lane(let app, let lane, _) = kind {
+            let id = AppID(app.id)
+            self.appID = id
+            self.routingKey = id.map { FleetTopology.routingKey(app: $0, lane: lane) }
             self.admission = Admission(ageLimit: app.retry.ageLimit)
             self.topics = Dictionary(
                 uniqueKeysWithValues: PushType.allCases.map { type in
@@ -41,6 +46,7 @@ final class Line {
             )
         } else {
             self.appID = nil
+            self.routingKey = nil
             self.admission = Admission(ageLimit: .zero)
             self.topics = [:]
         }

@@ -39,6 +39,7 @@ struct CopyWriter {
         var properties = MessageProperties()
         properties.messageID = flight.messageID
         properties.timestamp = flight.published
+        properties.carry(flight.foreignHeaders)
         properties.headers.append(Header(HeaderName.attempt, .integer(Int64(attempts))))
         properties.headers.append(Header(HeaderName.firstSeen, .integer(flight.start.milliseconds)))
         return properties
@@ -110,6 +111,7 @@ struct CopyWriter {
         var properties = MessageProperties()
         properties.messageID = delivery.messageID
         properties.timestamp = delivery.timestamp
+        properties.carry(delivery.headers.foreign)
         self.append(
             DeathCertificate(reason: refusal.reason, field: refusal.field, detail: refusal.detail),
             to: &properties,
@@ -118,7 +120,7 @@ struct CopyWriter {
         return Copy(
             message: Message(
                 exchange: FleetTopology.dead,
-                routingKey: delivery.routingKey,
+                routingKey: AMQPName.fit(delivery.routingKey),
                 properties: properties,
                 body: delivery.body
             ),
@@ -165,6 +167,31 @@ struct CopyWriter {
             ),
             tokens: [gone.token]
         )
+    }
+}
+
+/// Names in AMQP have at most 255 bytes. One that was no text has grown when it was made text.
+enum AMQPName {
+    static func fits(_ name: String) -> Bool { name.utf8.count <= 255 }
+
+    /// The name, cut after whole characters.
+    static func fit(_ name: String) -> String {
+        guard !Self.fits(name) else { return name }
+        var cut = String.UnicodeScalarView()
+        var count = 0
+        for scalar in name.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= 255 else { break }
+            cut.append(scalar)
+        }
+        return String(cut)
+    }
+}
+
+extension MessageProperties {
+    /// Adds the headers that the publisher gave a message, such as a trace context.
+    fileprivate mutating func carry(_ headers: [Header]) {
+        for header in headers where AMQPName.fits(header.name) { self.headers.append(header) }
     }
 }
 
