@@ -31,7 +31,7 @@ extension FaultTests {
         func killed() async throws {
             try await Fleet.run(latency: .seconds(1)) { fleet in
                 let worker = try fleet.startWorker()
-                try await fleet.publish(4000)
+                try await fleet.publish(6000)
                 try await fleet.waitForInFlight(700)
                 try Fleet.rabbit.kill()
                 try await worker.logs(Self.lost)
@@ -50,8 +50,10 @@ extension FaultTests {
         func frozen() async throws {
             try await Fleet.run(latency: .seconds(1)) { fleet in
                 let worker = try fleet.startWorker()
-                try await fleet.publish(4000)
+                try await fleet.publish(6000)
                 try await fleet.waitForInFlight(700)
+                let heartbeats = try Fleet.rabbit.rabbitmqctl("list_connections", "--no-table-headers", "timeout")
+                #expect(heartbeats.split(separator: "\n").filter { $0 == "5" }.count == 2, "not as configured")
                 Fleet.rabbit.pause()
                 defer { Fleet.rabbit.resume() }
                 let noticed = try await worker.logs("silent for two heartbeats", count: 2)
@@ -60,7 +62,7 @@ extension FaultTests {
                 let verdict = try await fleet.finish()
                 verdict.show(
                     "F20 RabbitMQ frozen",
-                    "noticed after \(noticed.seconds) with a heartbeat of 2 s, \(worker.voidDeliveries) deliveries void"
+                    "noticed after \(noticed.seconds) with a heartbeat of 5 s, \(worker.voidDeliveries) deliveries void"
                 )
                 // Acknowledgements that it had not read when it froze went with their connection.
                 verdict.expectNothingLost(duplicates: Fleet.mostHeld)

@@ -15,8 +15,8 @@ import Worker
 final class Fleet {
     static let budget = 4
     static let lease = Duration.seconds(3)
-    /// Messages that one worker holds at most: the largest prefetch.
-    static let mostHeld = 2000
+    /// Messages that one worker holds at most: the largest prefetch, and for a while after a change as much again.
+    static let mostHeld = 4000
     static let app = AppID("com.example.shop")!
     static let queue = FleetTopology.workQueue(app: Fleet.app, lane: .now)
 
@@ -167,7 +167,8 @@ final class Fleet {
         let certificates = TestCertificates.shared
         let text = """
             amqp:
-              url: \(Self.rabbit.url())?heartbeat=2
+              url: \(Self.rabbit.url())
+              heartbeat: 5s
             redis:
               url: redis://\(login)localhost:\(self.redis.port)
             budget:
@@ -296,7 +297,11 @@ final class Fleet {
     func connections() async throws -> Int { try await self.simulator.summary().connectionsOpen }
 
     /// Requests on connections that are closed, which therefore never got an answer: what may be sent once more.
-    func cutOff() async throws -> Int {
+    /// - Parameter connections: how many stay open; waits until the others are closed.
+    func cutOff(connections: Int? = nil) async throws -> Int {
+        if let connections {
+            try await eventually("connections are closed") { try await self.connections() <= connections }
+        }
         let closed = try await self.simulator.connections(limit: 10_000).filter { $0.closedAt != nil }.map(\.number)
         var count = 0
         for connection in closed {
