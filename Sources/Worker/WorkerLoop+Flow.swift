@@ -134,6 +134,7 @@ extension WorkerLoop {
             return false
         }
         self.flights[push.flight].inFlight += 1
+        self.flights[push.flight].wasSent = true
         let line = self.flights[push.flight].line
         self.counters.add(.attempts, line.counters)
         if self.flights[push.flight].redelivered { self.counters.add(.possibleDuplicates, line.counters) }

@@ -27,6 +27,8 @@ struct Flight {
     var ledger: TokenLedger
     /// Requests that wait for Apple's answer.
     var inFlight = 0
+    /// Whether any push of it was sent during this delivery.
+    var wasSent = false
     /// Copies that wait for the broker's confirm.
     var publishing = 0
     /// How often a push of it was resent at once because it was certainly not processed.

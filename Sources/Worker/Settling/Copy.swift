@@ -93,7 +93,7 @@ struct CopyWriter {
         tokens: [Int],
         now: UnixTime
     ) -> Copy {
-        var properties = self.properties(flight, attempts: flight.attempts + (certificate.apns == nil ? 0 : 1))
+        var properties = self.properties(flight, attempts: flight.attempts + (flight.wasSent ? 1 : 0))
         self.append(certificate, to: &properties, now: now)
         return Copy(
             message: Message(

@@ -172,7 +172,7 @@ import Testing
 
         let status = try await CounterReader(session).read(pools: ["idle"])
         var read = try #require(status.workers.first)
-        #expect(read.lastBeat.map { status.time - $0 < .seconds(5) } == true)
+        #expect(read.lastBeat.map { status.time - $0 < .seconds(60) } == true)
         read.lastBeat = nil
         #expect(status.workers.count == 1 && read == beat)
         #expect(status.pools.map(\.name) == ["idle", "production.T.K"])
