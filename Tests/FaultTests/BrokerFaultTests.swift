@@ -11,12 +11,14 @@ extension FaultTests {
 
         @Test("F18: RabbitMQ stops and starts under load")
         func restarted() async throws {
-            try await Fleet.run(latency: .seconds(1)) { fleet in
+            try await Fleet.run(latency: .seconds(8)) { fleet in
                 let worker = try fleet.startWorker()
                 try await fleet.publish(4000)
                 try await fleet.waitForInFlight(700)
+                // Slow enough that the first are still unanswered when RabbitMQ has been told.
                 try Fleet.rabbit.rabbitmqctl("stop_app")
                 try await worker.logs(Self.lost)
+                try await fleet.simulator.setLatency(.milliseconds(200))
                 try Fleet.rabbit.rabbitmqctl("start_app")
                 try await fleet.reconnect()
                 let verdict = try await fleet.finish()
@@ -50,10 +52,12 @@ extension FaultTests {
         func frozen() async throws {
             try await Fleet.run(latency: .seconds(1)) { fleet in
                 let worker = try fleet.startWorker()
+                try await eventually("two connections with the configured heartbeat") {
+                    let list = try Fleet.rabbit.rabbitmqctl("list_connections", "--no-table-headers", "timeout")
+                    return list.split(separator: "\n").filter { $0 == "5" }.count == 2
+                }
                 try await fleet.publish(6000)
                 try await fleet.waitForInFlight(700)
-                let heartbeats = try Fleet.rabbit.rabbitmqctl("list_connections", "--no-table-headers", "timeout")
-                #expect(heartbeats.split(separator: "\n").filter { $0 == "5" }.count == 2, "not as configured")
                 Fleet.rabbit.pause()
                 defer { Fleet.rabbit.resume() }
                 let noticed = try await worker.logs("silent for two heartbeats", count: 2)
