@@ -62,12 +62,16 @@ let rooms: [Target] = [
 // MARK: Tests: one target per room; TestServers starts the real RabbitMQ and Redis
 
 let tests: [Target] = [
+    .target(name: "TestLoop", dependencies: ["Loop"], path: "Tests/TestLoop"),
     .target(name: "TestRandom", path: "Tests/TestRandom"),
     .target(name: "TestServers", path: "Tests/TestServers"),
     .testTarget(name: "PushTests", dependencies: ["TestRandom", "Push"]),
     .testTarget(name: "LoopTests", dependencies: ["TestRandom", "Loop", "Push"]),
-    .testTarget(name: "WireTests", dependencies: ["Wire", "Loop", "Push", "TestServers"]),
-    .testTarget(name: "HTTP2Tests", dependencies: ["TestRandom", "HTTP2", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(name: "WireTests", dependencies: ["TestLoop", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(
+        name: "HTTP2Tests",
+        dependencies: ["TestLoop", "TestRandom", "HTTP2", "Wire", "Loop", "Push", "TestServers"]
+    ),
     .testTarget(name: "BrokerTests", dependencies: ["TestRandom", "Broker", "Wire", "Loop", "Push", "TestServers"]),
     .testTarget(name: "StoreTests", dependencies: ["TestRandom", "Store", "Wire", "Loop", "Push", "TestServers"]),
     .testTarget(

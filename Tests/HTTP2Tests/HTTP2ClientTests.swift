@@ -1,6 +1,7 @@
 import HTTP2
 import Loop
 import Push
+import TestLoop
 import Testing
 import Wire
 

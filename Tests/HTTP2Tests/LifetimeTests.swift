@@ -1,5 +1,6 @@
 import HTTP2
 import Loop
+import TestLoop
 import TestServers
 import Testing
 import Wire

@@ -2,6 +2,7 @@ import Foundation
 import HTTP2
 import Loop
 import Push
+import TestLoop
 import TestServers
 import Testing
 import Wire

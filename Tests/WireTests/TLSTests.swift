@@ -1,4 +1,5 @@
 import Loop
+import TestLoop
 import TestServers
 import Testing
 import Wire

@@ -1,6 +1,7 @@
 import Glibc
 import Loop
 import Push
+import TestLoop
 import TestServers
 import Testing
 import Wire

@@ -108,12 +108,6 @@ package final class ConnectionPool {
         headers.submit(on: best.http2, body: body, payload: payload, context: context)
     }
 
-    /// Opens nothing more and lets what is in flight finish, within the connections' own deadlines.
-    package func drainAll() {
-        self.plan.limit = 0
-        self.update()
-    }
-
     /// Closes everything at once: the lease is over. Requests in flight fail as possibly sent.
     package func closeAll() {
         self.plan.limit = 0

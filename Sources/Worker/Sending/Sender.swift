@@ -76,7 +76,6 @@ final class Sender {
     var connectionsAllowed: Int { self.isDraining ? 0 : self.pool.limit }
     var connectionsHeld: Int { self.pool.held }
     var inFlight: Int { self.pool.inFlight }
-    var isIdle: Bool { self.pool.inFlight == 0 && self.queue.count == 0 }
 
     /// Queues tokens of a message; they are sent when the turn ends, as far as streams are free.
     func enqueue(_ flight: FlightID, tokens: Range<Int>, isUrgent: Bool) {

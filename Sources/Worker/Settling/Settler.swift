@@ -27,9 +27,6 @@ final class Settler {
         self.publisher = client.makePublisher(delegate: self)
     }
 
-    /// Copies without a confirm.
-    var unconfirmed: Int { self.pending.count + self.waiting.count }
-
     func publish(_ copy: Copy, for flight: FlightID) {
         self.tryToPublish(Pending(flight: flight, copy: copy))
     }

@@ -130,14 +130,6 @@ struct SettingChecks {
         _ text: String,
         _ severity: ConfigurationProblem.Severity = .error
     ) {
-        self.problems.append(
-            ConfigurationProblem(
-                severity: severity,
-                place: self.values.place(of: path),
-                key: path.joined(separator: "."),
-                text: text,
-                line: self.values.line(of: path)
-            )
-        )
+        self.problems.append(self.values.problem(at: path, text, severity))
     }
 }

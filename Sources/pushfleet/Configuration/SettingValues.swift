@@ -134,6 +134,21 @@ struct SettingValues {
         if case .environment(let name) = origin { name } else { self.fileName }
     }
 
+    /// What is wrong with a key, and where it is to be mended.
+    func problem(
+        at path: [String],
+        _ text: String,
+        _ severity: ConfigurationProblem.Severity
+    ) -> ConfigurationProblem {
+        ConfigurationProblem(
+            severity: severity,
+            place: self.place(of: path),
+            key: path.joined(separator: "."),
+            text: text,
+            line: self.line(of: path)
+        )
+    }
+
     /// The line of the file that sets the key.
     func line(of path: [String]) -> Int? { self.entries[path]?.line }
 

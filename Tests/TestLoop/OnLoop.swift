@@ -1,11 +1,10 @@
-import Loop
-import Synchronization
+package import Loop
 
 /// Runs `body` on the thread of a new loop, and waits until it calls what it was given.
 ///
 /// What `body` returns is kept until then. Expectations belong behind it, where the test's own task runs.
 /// - Throws: `Stuck` when nothing was reported in 60 seconds.
-func onLoop<Result: Sendable>(
+package func onLoop<Result: Sendable>(
     of _: Result.Type = Result.self,
     _ body: @escaping @Sendable (EventLoop, _ report: @escaping (Result) -> Void) throws -> Any
 ) async throws -> Result {
@@ -35,4 +34,5 @@ func onLoop<Result: Sendable>(
     throw Stuck()
 }
 
-struct Stuck: Error {}
+/// Nothing was reported in time.
+package struct Stuck: Error {}
