@@ -34,6 +34,6 @@ package enum Contract {
 
     /// The limit of `payload` for one push type.
     package static func payloadLimit(for type: PushType) -> Int {
-        type == .voip ? Self.voipPayloadLimit : Self.payloadLimit
+        type.rules.payloadLimit
     }
 }

@@ -8,8 +8,11 @@ struct EnvelopeReader {
     var fault: Refusal?
     var unsupportedVersion: Refusal?
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    private let fit: PayloadFit
+
+    init(_ bytes: UnsafeRawBufferPointer, fit: PayloadFit) {
         self.scanner = JSONScanner(bytes)
+        self.fit = fit
     }
 
     mutating func read() throws(Refusal) -> Job.Parts {
@@ -121,15 +124,36 @@ struct EnvelopeReader {
             let field: EnvelopeField = [.app, .tokens, .payload].first { seen & $0.bit == 0 } ?? .app
             throw Refusal(.missingField, field: field.rawValue, "\"\(field.rawValue)\" is missing; it is required.")
         }
-        let size = self.parts.payload.count
-        let limit = Contract.payloadLimit(for: self.parts.pushType)
-        guard size <= limit else {
-            throw Refusal(
-                .payloadTooLarge,
-                field: EnvelopeField.payload.rawValue,
-                "\"payload\" has \(size) bytes as UTF-8; the limit for \(self.parts.pushType.rawValue) is \(limit)."
+        try self.checkType(self.parts.pushType.rules)
+        self.parts.repeatedTokens = self.parts.tokens.removeRepetitions(in: self.scanner.base)
+    }
+
+    /// What depends on the push type, which may stand anywhere in the body.
+    mutating func checkType(_ rules: PushTypeRules) throws(Refusal) {
+        let type = self.parts.pushType.rawValue
+        if let priority = self.parts.priority, rules.refusedPriorities.contains(priority) {
+            throw .field(
+                .priority,
+                "\"priority\" is \(priority.rawValue), which Apple calls an error for \(type); use "
+                    + "\(rules.priorities.phrase), or leave it out."
             )
         }
-        self.parts.repeatedTokens = self.parts.tokens.removeRepetitions(in: self.scanner.base)
+        let size = self.parts.payload.count
+        let limit = rules.payloadLimit
+        guard size > limit else { return }
+        if self.fit == .truncate {
+            let payload = UnsafeRawBufferPointer(
+                start: self.scanner.base + self.parts.payload.lowerBound,
+                count: size
+            )
+            self.parts.shortened = PayloadTruncation.shortened(payload, to: limit)
+        }
+        guard self.parts.shortened == nil else { return }
+        throw Refusal(
+            .payloadTooLarge,
+            field: EnvelopeField.payload.rawValue,
+            "\"payload\" has \(size) bytes as UTF-8; the limit for \(type) is \(limit)"
+                + (self.fit == .truncate ? " even without the alert's text." : ".")
+        )
     }
 }

@@ -17,8 +17,14 @@ package struct Job: Sendable {
     /// Before this time the push must not be sent.
     package let notBefore: UnixTime?
 
-    /// The value of `payload`; forwarded as it is.
+    /// What is sent is a part of this: the body itself, or the payload whose text was shortened.
+    package let outgoing: [UInt8]
+
+    /// Where in ``outgoing`` the payload lies; forwarded as it is.
     package let payload: Range<Int>
+
+    /// Whether the text of the payload was shortened so that it fits. The body keeps all of it.
+    package let isTruncated: Bool
 
     /// The value of `tokens`, with both brackets.
     package let tokensRange: Range<Int>
@@ -48,6 +54,7 @@ package struct Job: Sendable {
         var expiresAt: UnixTime?
         var notBefore: UnixTime?
         var payload = 0..<0
+        var shortened: [UInt8]?
         var tokensRange = 0..<0
         var repeatedTokens = 0
         var tokens = TokenList()
@@ -63,7 +70,9 @@ package struct Job: Sendable {
         self.priority = parts.priority ?? parts.pushType.defaultPriority
         self.expiresAt = parts.expiresAt
         self.notBefore = parts.notBefore
-        self.payload = parts.payload
+        self.outgoing = parts.shortened ?? body
+        self.payload = parts.shortened?.indices ?? parts.payload
+        self.isTruncated = parts.shortened != nil
         self.tokensRange = parts.tokensRange
         self.repeatedTokens = parts.repeatedTokens
         self.tokens = parts.tokens
@@ -99,9 +108,9 @@ package struct Job: Sendable {
         self.withBytes(self.collapse, use)
     }
 
-    /// Gives the bytes of the payload.
+    /// Gives the bytes of the payload as it is sent.
     package func withPayload<Value>(_ use: (UnsafeRawBufferPointer) -> Value) -> Value {
-        self.body.withUnsafeBytes { use(UnsafeRawBufferPointer(rebasing: $0[self.payload])) }
+        self.outgoing.withUnsafeBytes { use(UnsafeRawBufferPointer(rebasing: $0[self.payload])) }
     }
 
     private func withBytes<Value>(_ text: Text, _ use: (UnsafeRawBufferPointer) -> Value) -> Value {

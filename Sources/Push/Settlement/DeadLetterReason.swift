@@ -14,6 +14,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
     case duplicateField = "duplicate_field"
     case invalidField = "invalid_field"
     case payloadTooLarge = "payload_too_large"
+    case payloadLint = "payload_lint"
     case invalidProperties = "invalid_properties"
     case expired
     case holdLimit = "hold_limit"
@@ -52,6 +53,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .duplicateField: "A key stands in the body more than once."
         case .invalidField: "A field of the body has a value that the contract does not allow."
         case .payloadTooLarge: "\"payload\" has more than 4096 bytes, or 5120 for voip, counted as UTF-8."
+        case .payloadLint: "The app has lint: strict, and the payload holds what Apple would not understand."
         case .invalidProperties: "The message's AMQP properties or headers cannot be used."
         case .expired: "The message's \"expires_at\" passed before Apple accepted it."
         case .holdLimit: "\"not_before\" lies further ahead than messages are held."
@@ -77,7 +79,10 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .appMismatch: "Publish with the routing key <app>.<lane> of the app that the body names."
         case .missingField, .unknownField, .duplicateField, .invalidField:
             "The detail names the field and the fix. Validate against the JSON Schema before publishing."
-        case .payloadTooLarge: "Shorten the texts or send an id and let the app fetch the rest."
+        case .payloadTooLarge:
+            "Shorten the texts or send an id and let the app fetch the rest; or set fit: truncate for the app."
+        case .payloadLint:
+            "The detail names the key and the fix. Try payloads with `pushfleet lint` before publishing."
         case .invalidProperties: "The detail names the property. Set message_id and timestamp as documented."
         case .expired: "Nothing, if the push lost its worth. Otherwise look for a backlog, or allow more time."
         case .holdLimit: "Publish nearer to the time; a scheduler is the better place for the far future."

@@ -33,6 +33,8 @@ package enum CounterField: String, CaseIterable, Sendable {
     case credentialPauses = "credential_pauses"
     /// Copies that the broker did not confirm and that were published again.
     case publishFailures = "publish_failures"
+    /// Messages whose alert's text was shortened to fit, each time they are received.
+    case truncated
 
     /// Its place among all cases; the hot path adds by it.
     var index: Int {
@@ -54,6 +56,7 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .resent: 13
         case .credentialPauses: 14
         case .publishFailures: 15
+        case .truncated: 16
         }
     }
 }

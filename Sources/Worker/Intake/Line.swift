@@ -15,6 +15,10 @@ final class Line {
     /// Where its counters are kept; see the counter batch.
     let counters: CounterSlot
     let admission: Admission
+    /// What becomes of a payload over its limit.
+    let fit: PayloadFit
+    /// Whether payloads are checked.
+    let lint: PayloadLint.Mode
     private let appID: AppID?
     /// What copies of its messages are published with, so that they come back here: a publisher may have reached the
     /// queue by another key. Nil for messages that no queue took.
@@ -39,6 +43,8 @@ final class Line {
             self.appID = id
             self.routingKey = id.map { FleetTopology.routingKey(app: $0, lane: lane) }
             self.admission = Admission(ageLimit: app.retry.ageLimit)
+            self.fit = app.fit
+            self.lint = app.lint
             self.topics = Dictionary(
                 uniqueKeysWithValues: PushType.allCases.map { type in
                     (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
@@ -48,6 +54,8 @@ final class Line {
             self.appID = nil
             self.routingKey = nil
             self.admission = Admission(ageLimit: .zero)
+            self.fit = .reject
+            self.lint = .off
             self.topics = [:]
         }
     }

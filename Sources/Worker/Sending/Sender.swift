@@ -97,7 +97,7 @@ final class Sender {
                 self.headers.fill(job, token: push.token, id: id, topic: topic)
                 self.pool.submit(
                     self.headers,
-                    body: job.body,
+                    body: job.outgoing,
                     payload: job.payload,
                     context: push.flight.context(token: push.token)
                 )

@@ -75,7 +75,9 @@ extension SettingValues {
             id: name,
             bundleID: self.text("apps", name, "bundle_id") ?? name,
             credential: credential,
-            retry: self.retry(name, problems: &problems)
+            retry: self.retry(name, problems: &problems),
+            fit: self.text("apps", name, "fit").flatMap(PayloadFit.init) ?? .reject,
+            lint: self.text("apps", name, "lint").flatMap(PayloadLint.Mode.init) ?? .off
         )
     }
 

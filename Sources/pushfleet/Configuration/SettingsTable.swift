@@ -1,3 +1,5 @@
+internal import Push
+
 /// Every key there is. Reading, checking, `doctor --keys` and the test of the example file all go by this table.
 enum SettingsTable {
     private static let week: Duration = .seconds(7 * 24 * 3600)
@@ -111,6 +113,18 @@ enum SettingsTable {
         ),
         SettingKey("apps.*.credential", .text, isRequired: true, "The name of the credential that the app uses."),
         SettingKey("apps.*.bundle_id", .text, "What topics derive from; the app's name if left out."),
+        SettingKey(
+            "apps.*.lint",
+            .choice(PayloadLint.Mode.allCases.map(\.rawValue)),
+            standard: PayloadLint.Mode.off.rawValue,
+            "strict checks payloads against Apple's keys and types and dead-letters what Apple would not understand."
+        ),
+        SettingKey(
+            "apps.*.fit",
+            .choice(PayloadFit.allCases.map(\.rawValue)),
+            standard: PayloadFit.reject.rawValue,
+            "What becomes of a payload over Apple's limit: reject, or truncate the alert's text until it fits."
+        ),
         SettingKey(
             "apps.*.retry.min_backoff",
             .duration(.milliseconds(1)...Self.week),

@@ -11,7 +11,8 @@ struct SendVerb: AsyncParsableCommand {
         commandName: "send",
         abstract: "Publish messages as a backend would, and wait until RabbitMQ has them.",
         discussion: """
-            Every message is checked against the contract first. It prints the id of each message that RabbitMQ
+            Every message is checked against the contract first, and its payload too with --lint or for an app with
+            lint: strict. It prints the id of each message that RabbitMQ
             confirmed; the exit code is 1 unless all were. With --stdin-jsonl it reads one body on each line, and
             prints a summary instead of ids.
 
@@ -61,6 +62,8 @@ struct SendVerb: AsyncParsableCommand {
     var stdinJsonl = false
     @Flag(help: "With --stdin-jsonl: publish every line as it is, even if it is against the contract.")
     var raw = false
+    @Flag(help: "Check payloads against Apple's keys and types first, as for apps with lint: strict.")
+    var lint = false
     @Flag(help: "Check and show what would be published, and publish nothing.")
     var dryRun = false
     @OptionGroup var config: ConfigurationOption
@@ -71,6 +74,7 @@ struct SendVerb: AsyncParsableCommand {
 
     func validate() throws {
         if self.raw && !self.stdinJsonl { throw ValidationError("--raw is of use only with --stdin-jsonl") }
+        if self.raw && self.lint { throw ValidationError("--lint checks what --raw publishes unchecked") }
         if self.raw && self.app == nil { throw ValidationError("--raw needs --app: the routing key is made of it") }
         if self.count < 1 { throw ValidationError("--count must be at least 1") }
         if self.messageId != nil && (self.count > 1 || self.stdinJsonl || self.idPrefix != nil) {
@@ -107,7 +111,9 @@ struct SendVerb: AsyncParsableCommand {
             isRaw: self.raw,
             messageID: self.messageId,
             idPrefix: self.idPrefix,
-            apps: Set(apps)
+            apps: Set(apps),
+            truncating: Set(loaded.settings.apps.filter { $0.fit == .truncate }.map(\.id)),
+            linted: Set(loaded.settings.apps.filter { self.lint || $0.lint == .strict }.map(\.id))
         )
         if self.dryRun { return try self.rehearse(&source) }
         let broker = try await loaded.settings.openBroker(for: "send")
