@@ -75,6 +75,7 @@ struct EnvelopeReader {
         case .version: self.readVersion(value)
         case .app: self.readApp(value)
         case .tokens: break
+        case .channel: self.readChannel(value)
         case .pushType: self.readPushType(value)
         case .priority: self.readPriority(value)
         case .collapseID: self.readCollapseID(value)
@@ -115,19 +116,24 @@ struct EnvelopeReader {
     // MARK: The whole
 
     mutating func checkWhole() throws(Refusal) {
-        let required = EnvelopeField.app.bit | EnvelopeField.tokens.bit | EnvelopeField.payload.bit
+        let isBroadcast = self.seen & EnvelopeField.channel.bit != 0
+        if isBroadcast { try self.checkBroadcast() }
+        let tokens = isBroadcast ? 0 : EnvelopeField.tokens.bit
+        let required = EnvelopeField.app.bit | tokens | EnvelopeField.payload.bit
         if self.seen & required != required {
             let seen = self.seen
-            let field: EnvelopeField = [.app, .tokens, .payload].first { seen & $0.bit == 0 } ?? .app
-            throw Refusal(.missingField, field: field.rawValue, "\"\(field.rawValue)\" is missing; it is required.")
+            let field: EnvelopeField = [.app, .tokens, .payload].first { required & ~seen & $0.bit != 0 } ?? .app
+            let advice = field == .tokens ? "give device tokens, or a \"channel\" instead" : "it is required"
+            throw Refusal(.missingField, field: field.rawValue, "\"\(field.rawValue)\" is missing; \(advice).")
         }
         let size = self.parts.payload.count
-        let limit = Contract.payloadLimit(for: self.parts.pushType)
+        let limit = isBroadcast ? Contract.broadcastPayloadLimit : Contract.payloadLimit(for: self.parts.pushType)
         guard size <= limit else {
             throw Refusal(
                 .payloadTooLarge,
                 field: EnvelopeField.payload.rawValue,
-                "\"payload\" has \(size) bytes as UTF-8; the limit for \(self.parts.pushType.rawValue) is \(limit)."
+                "\"payload\" has \(size) bytes as UTF-8; the limit for "
+                    + "\(isBroadcast ? "a channel" : self.parts.pushType.rawValue) is \(limit)."
             )
         }
         self.parts.repeatedTokens = self.parts.tokens.removeRepetitions(in: self.scanner.base)

@@ -19,6 +19,8 @@ final class Line {
     /// What copies of its messages are published with, so that they come back here: a publisher may have reached the
     /// queue by another key. Nil for messages that no queue took.
     let routingKey: String?
+    /// The app's bundle id, as broadcasts name it.
+    let bundleID: [UInt8]
     /// The derived topic of each push type, as header bytes.
     private let topics: [PushType: [UInt8]]
     private(set) var consumer: Consumer!
@@ -39,6 +41,7 @@ final class Line {
             self.appID = id
             self.routingKey = id.map { FleetTopology.routingKey(app: $0, lane: lane) }
             self.admission = Admission(ageLimit: app.retry.ageLimit)
+            self.bundleID = Array(app.bundleID.utf8)
             self.topics = Dictionary(
                 uniqueKeysWithValues: PushType.allCases.map { type in
                     (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
@@ -48,6 +51,7 @@ final class Line {
             self.appID = nil
             self.routingKey = nil
             self.admission = Admission(ageLimit: .zero)
+            self.bundleID = []
             self.topics = [:]
         }
     }
