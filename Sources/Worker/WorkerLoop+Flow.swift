@@ -145,7 +145,7 @@ extension WorkerLoop {
             messageID: self.flights[push.flight].messageID,
             token: UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length])
         )
-        submit(job, id, line.topic(job.pushType))
+        submit(job, id, job.isBroadcast ? line.bundleID : line.topic(job.pushType))
         return true
     }
 
@@ -168,6 +168,9 @@ extension WorkerLoop {
             self.settle(id, token, as: .delivered)
             return self.finishIfComplete(id)
         }
+        // The pool does not know what was asked. What it judges by itself, the connection's fate, is the same for both.
+        let isBroadcast = self.flights[id].job.isBroadcast
+        let classification = isBroadcast ? Classification.classify(reply, api: .broadcast) : classification
         self.counters.add(.answered, reply.counterName, line.counters)
         if classification.alert { self.tell.alert(reply, app: line.app?.id ?? "") }
         if classification.flags.contains(.pauseLane) { self.pause(line, reason: reply.reason) }

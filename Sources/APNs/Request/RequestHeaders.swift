@@ -28,9 +28,11 @@ package final class RequestHeaders {
     }
 
     /// Fills in the fields of one push: `apns-id`, type, priority, topic, expiration and collapse id.
-    /// - Parameter topic: the derived topic; the message's own goes before it.
+    /// - Parameter topic: the derived topic; the message's own goes before it. For a broadcast the bundle id, which
+    ///   then stands in the path.
     package func fill(_ job: Job, token: Int, id: ApnsID, topic: [UInt8]) {
         self.block.cut(to: self.common)
+        guard !job.isBroadcast else { return self.fillBroadcast(job, id: id, bundleID: topic) }
         let prefix = Self.prefix.utf8CodeUnitCount
         let digits = job.writeToken(token, to: UnsafeMutableRawBufferPointer(rebasing: self.path[prefix...]))
         self.block.append(Name.path, UnsafeRawBufferPointer(rebasing: self.path[..<(prefix + digits)]))
@@ -51,17 +53,32 @@ package final class RequestHeaders {
         }
     }
 
+    /// Apple, "Sending broadcast push notification requests to APNs": the bundle id without a suffix is in the path,
+    /// there is no topic, and expiration and priority are required.
+    private func fillBroadcast(_ job: Job, id: ApnsID, bundleID: [UInt8]) {
+        self.block.append(Name.path, Self.broadcastPrefix + bundleID)
+        self.block.append(Name.authorization, self.authorization)
+        id.text.span.withUnsafeBytes { self.block.append(Name.requestID, $0) }
+        job.withChannelID { self.block.append(Name.channelID, $0) }
+        self.block.append(Name.pushType, job.pushType.rawValue)
+        self.block.append(Name.priority, job.priority.rawValue)
+        self.block.append(Name.expiration, job.expiresAt?.seconds ?? 0)
+    }
+
     func submit(on client: HTTP2Client, body: [UInt8], payload: Range<Int>, context: UInt64) {
         client.submit(self.block, body: Body(body, payload), context: context)
     }
 
     private static let prefix: StaticString = "/3/device/"
+    private static let broadcastPrefix = Array("/4/broadcasts/apps/".utf8)
 
     private enum Name {
         static let method = HeaderName(":method")
         static let path = HeaderName(":path", .none)
         static let authorization = HeaderName("authorization")
         static let id = HeaderName("apns-id", .nameOnly)
+        static let requestID = HeaderName("apns-request-id", .nameOnly)
+        static let channelID = HeaderName("apns-channel-id")
         static let topic = HeaderName("apns-topic")
         static let pushType = HeaderName("apns-push-type")
         static let priority = HeaderName("apns-priority")

@@ -26,13 +26,14 @@ package struct Job: Sendable {
     /// Whether the text of the payload was shortened so that it fits. The body keeps all of it.
     package let isTruncated: Bool
 
-    /// The value of `tokens`, with both brackets.
+    /// The value of `tokens`, with both brackets; empty for a broadcast.
     package let tokensRange: Range<Int>
 
     /// Tokens that stood in the list more than once, counted once for each time too many.
     package let repeatedTokens: Int
 
     private let tokens: TokenList
+    private let channel: Text
     private let app: Text
     private let topic: Text
     private let collapse: Text
@@ -58,6 +59,7 @@ package struct Job: Sendable {
         var tokensRange = 0..<0
         var repeatedTokens = 0
         var tokens = TokenList()
+        var channel = Text()
         var app = Text()
         var topic = Text()
         var collapse = Text()
@@ -76,6 +78,7 @@ package struct Job: Sendable {
         self.tokensRange = parts.tokensRange
         self.repeatedTokens = parts.repeatedTokens
         self.tokens = parts.tokens
+        self.channel = parts.channel
         self.app = parts.app
         self.topic = parts.topic
         self.collapse = parts.collapse
@@ -123,24 +126,48 @@ package struct Job: Sendable {
         text.slice.count == 0 ? nil : self.withBytes(text) { String(decoding: $0, as: UTF8.self) }
     }
 
+    // MARK: Channel
+
+    /// Whether the message goes to a channel. A broadcast counts as one token everywhere: the channel's id stands where
+    /// a token's digits would.
+    package var isBroadcast: Bool { self.channel.slice.count > 0 }
+
+    /// The channel's id.
+    package var channelID: String? { self.string(self.channel) }
+
+    /// Gives the bytes of the channel's id; an empty buffer if the message goes to devices.
+    package func withChannelID<Value>(_ use: (UnsafeRawBufferPointer) -> Value) -> Value {
+        self.withBytes(self.channel, use)
+    }
+
     // MARK: Tokens
 
-    /// How many different tokens the message has, 1 to 1000.
-    package var tokenCount: Int { self.tokens.count }
+    /// How many different tokens the message has, 1 to 1000; 1 for a broadcast.
+    package var tokenCount: Int { self.isBroadcast ? 1 : self.tokens.count }
 
     /// Where the digits of a token lie in the body, as they were written.
+    /// - Precondition: the message is no broadcast.
     package func tokenRange(_ index: Int) -> Range<Int> { self.tokens[index].range }
 
-    /// Appends a token's digits in lower case: its identity, and what goes into `:path`.
+    /// Appends a token's digits in lower case: its identity, and what goes into `:path`. For a broadcast, the channel's
+    /// id as it is.
     package func appendToken(_ index: Int, to bytes: inout [UInt8]) {
+        guard !self.isBroadcast else { return self.withChannelID { bytes.append(contentsOf: $0) } }
         for byte in self.body[self.tokens[index].range] { bytes.append(Hex.lowercased(byte)) }
     }
 
-    /// Writes a token's digits in lower case and tells how many there were, at most 200.
+    /// Writes a token's digits in lower case and tells how many there were, at most 200. For a broadcast, the channel's
+    /// id as it is, at most 256 bytes.
     ///
     /// - Parameter buffer: must have room for the token; a shorter one is a bug of the caller.
     @discardableResult
     package func writeToken(_ index: Int, to buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard !self.isBroadcast else {
+            return self.withChannelID {
+                buffer.copyMemory(from: $0)
+                return $0.count
+            }
+        }
         let slice = self.tokens[index]
         let count = Int(slice.count)
         precondition(buffer.count >= count, "no room for a token of \(count) digits")
@@ -150,8 +177,9 @@ package struct Job: Sendable {
         return count
     }
 
-    /// A token's digits in lower case. For what is told to users, never for logs.
+    /// A token's digits in lower case, or the channel's id. For what is told to users, never for logs.
     package func token(_ index: Int) -> String {
+        if let channel = self.channelID { return channel }
         let slice = self.tokens[index]
         return String(unsafeUninitializedCapacity: Int(slice.count)) {
             self.writeToken(index, to: UnsafeMutableRawBufferPointer($0))
@@ -164,6 +192,7 @@ package struct Job: Sendable {
     /// The body with only these tokens, in this order; every byte outside the list stays as it is.
     package func body(withTokens indices: some Collection<Int>) -> [UInt8] {
         precondition(!indices.isEmpty, "a message without tokens is no message")
+        guard !self.isBroadcast else { return self.body }
         var copy: [UInt8] = []
         copy.reserveCapacity(self.body.count)
         copy.append(contentsOf: self.body[..<self.tokensRange.lowerBound])

@@ -22,6 +22,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
     case retryLimit = "retry_limit"
     case apnsRejected = "apns_rejected"
     case suspectToken = "suspect_token"
+    case channelGone = "channel_gone"
     case deliveryLimit = "delivery_limit"
     case unroutableLane = "unroutable_lane"
 
@@ -34,6 +35,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .expired: EnvelopeField.expiresAt.rawValue
         case .holdLimit: EnvelopeField.notBefore.rawValue
         case .suspectToken: EnvelopeField.tokens.rawValue
+        case .channelGone: EnvelopeField.channel.rawValue
         default: nil
         }
     }
@@ -52,7 +54,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .unknownField: "The body has a key that the contract does not know."
         case .duplicateField: "A key stands in the body more than once."
         case .invalidField: "A field of the body has a value that the contract does not allow."
-        case .payloadTooLarge: "\"payload\" has more than 4096 bytes, or 5120 for voip, counted as UTF-8."
+        case .payloadTooLarge: "\"payload\" has more than 4096 bytes, or 5120 for voip and channels, counted as UTF-8."
         case .payloadLint: "The app has lint: strict, and the payload holds what Apple would not understand."
         case .invalidProperties: "The message's AMQP properties or headers cannot be used."
         case .expired: "The message's \"expires_at\" passed before Apple accepted it."
@@ -61,6 +63,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .retryLimit: "The message used up the app's retry_limit."
         case .apnsRejected: "Apple rejected the request for good; the APNs reason stands beside this one."
         case .suspectToken: "Token and environment or topic do not belong together; the token may be fine elsewhere."
+        case .channelGone: "Apple does not know the \"channel\": it was deleted, or belongs to the other environment."
         case .deliveryLimit: "The broker handed the message out too often without an answer: it may crash workers."
         case .unroutableLane: "The message came by a routing key that is not <app>.now or <app>.bulk."
         }
@@ -90,6 +93,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .retryLimit: "Look at the APNs reason of the last attempt; replay once the cause is gone."
         case .apnsRejected: "Ask `explain` about the APNs reason; correct the request before replaying."
         case .suspectToken: "Check that the app's environment and topic fit its tokens before removing any token."
+        case .channelGone: "Look with `channel list`; create another and hand its id to the app and to publishers."
         case .deliveryLimit: "Keep a copy, look at the workers' logs for a crash, and replay a single message first."
         case .unroutableLane: "Correct the routing key, or the binding that let it in."
         }

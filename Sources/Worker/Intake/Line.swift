@@ -23,6 +23,8 @@ final class Line {
     /// What copies of its messages are published with, so that they come back here: a publisher may have reached the
     /// queue by another key. Nil for messages that no queue took.
     let routingKey: String?
+    /// The app's bundle id, as broadcasts name it.
+    let bundleID: [UInt8]
     /// The derived topic of each push type, as header bytes.
     private let topics: [PushType: [UInt8]]
     private(set) var consumer: Consumer!
@@ -45,6 +47,7 @@ final class Line {
             self.admission = Admission(ageLimit: app.retry.ageLimit)
             self.fit = app.fit
             self.lint = app.lint
+            self.bundleID = Array(app.bundleID.utf8)
             self.topics = Dictionary(
                 uniqueKeysWithValues: PushType.allCases.map { type in
                     (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
@@ -56,6 +59,7 @@ final class Line {
             self.admission = Admission(ageLimit: .zero)
             self.fit = .reject
             self.lint = .off
+            self.bundleID = []
             self.topics = [:]
         }
     }

@@ -24,7 +24,12 @@ struct CopyWriter {
         }
         for group in flight.ledger.deadLetters {
             let refusal = DeathCertificate(reason: group.reason, apns: group.apns)
-            copies.append(self.deadLetter(flight, refusal, tokens: group.tokens, now: now))
+            let letter = self.deadLetter(flight, refusal, tokens: group.tokens, now: now)
+            if group.reason == .channelGone {
+                copies += self.channelCopies(flight, group.apns, letter: letter.message)
+            } else {
+                copies.append(letter)
+            }
         }
         for gone in flight.ledger.gone { copies.append(self.feedback(flight, gone)) }
         if !flight.ledger.givenBack.isEmpty { copies.append(self.giveBack(flight, tokens: flight.ledger.givenBack)) }
