@@ -36,7 +36,7 @@ struct CredentialChecks {
             self.report(
                 name,
                 nil,
-                "proves nothing to Apple; set team_id, key_id and key_file for a signing key, or certificate_file or "
+                "a key or certificate is missing; set team_id, key_id and key_file for a signing key, or certificate_file or "
                     + "pkcs12_file for a certificate"
             )
         }
