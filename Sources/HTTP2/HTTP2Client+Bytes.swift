@@ -67,6 +67,8 @@ extension HTTP2Client: TransportDelegate {
             room -= size
         }
         self.endIfSilent(session)
+        // A reset of ours that just left may have ended the last stream; it still has to reach the kernel.
+        if self.phase == .draining, self.waiting.oldest == nil { self.loop.after(.zero) { self.endIfDrained() } }
     }
 
     package func transport(_: Transport, didClose error: TransportError) {

@@ -105,8 +105,8 @@ import Wire
                         }
                     }
                     var settings = HTTP2Client.Settings()
-                    settings.requestTimeout = .seconds(50)
-                    settings.drainTimeout = .seconds(50)
+                    settings.requestTimeout = .seconds(500)
+                    settings.drainTimeout = .seconds(500)
                     let client = TestClient(to: server.port, tls: nil, settings: settings, on: loop)
                     client.backlog = 1
                     client.onReady = { client in loop.after(.milliseconds(1)) { if drains { client.http.drain() } } }
