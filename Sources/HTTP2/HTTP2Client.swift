@@ -56,7 +56,7 @@ package final class HTTP2Client {
     /// - Parameters:
     ///   - tls: made with ALPN `h2`; nil for HTTP/2 without TLS and with prior knowledge (RFC 9113 §3.3).
     ///   - authority: the value of `:authority`.
-    package init(
+    package convenience init(
         to endpoint: Endpoint,
         tls: TLSContext?,
         authority: String,
@@ -64,11 +64,26 @@ package final class HTTP2Client {
         on loop: EventLoop,
         delegate: any HTTP2ClientDelegate
     ) {
+        self.init(usesTLS: tls != nil, authority: authority, settings: settings, on: loop, delegate: delegate) {
+            Transport(connectingTo: endpoint, tls: tls, settings: settings.transport, on: loop, delegate: $0)
+        }
+    }
+
+    /// As the other initializer, over a transport that the caller makes.
+    /// - Parameter make: is called once, with the delegate that the transport must have.
+    package init(
+        usesTLS: Bool,
+        authority: String,
+        settings: Settings = Settings(),
+        on loop: EventLoop,
+        delegate: any HTTP2ClientDelegate,
+        over make: (any TransportDelegate) -> Transport
+    ) {
         self.loop = loop
         self.settings = settings
-        self.usesTLS = tls != nil
+        self.usesTLS = usesTLS
         self.keptNames = settings.keptHeaders.map { Array($0.utf8) }
-        self.front = RequestFront(scheme: tls == nil ? "http" : "https", authority: authority)
+        self.front = RequestFront(scheme: usesTLS ? "https" : "http", authority: authority)
         self.delegate = delegate
         self.liveness = Liveness(interval: settings.pingInterval, timeout: settings.pingTimeout, at: loop.now)
         self.gate = FloodGate(at: loop.now)
@@ -78,13 +93,7 @@ package final class HTTP2Client {
             maxHeaderListSize: settings.maxHeaderListSize,
             memory: self.memory
         )
-        self.transport = Transport(
-            connectingTo: endpoint,
-            tls: tls,
-            settings: settings.transport,
-            on: loop,
-            delegate: self
-        )
+        self.transport = make(self)
     }
 
     deinit {
@@ -116,8 +125,7 @@ package final class HTTP2Client {
     /// Bytes handed to TLS or the kernel so far.
     package var bytesSent: Int { self.transport.map { $0.bytesWritten - $0.unsentBytes } ?? 0 }
 
-    /// The most bytes that nghttp2 and the answers under way have held at one time; 0 unless
-    /// `Settings.measuresMemory`.
+    /// The most bytes that nghttp2 has held for this connection at one time; 0 unless `Settings.measuresMemory`.
     package var sessionMemory: Int { self.memory?.peak ?? 0 }
 
     /// Sends one request when this turn ends.
