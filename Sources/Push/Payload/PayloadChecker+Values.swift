@@ -34,7 +34,7 @@ extension PayloadChecker {
     /// Which of the words a string is.
     func index(of value: JSONValue, in words: [String]) -> Int? {
         guard value.kind == .string else { return nil }
-        guard value.hasEscapes else { return words.firstIndex { self.scanner.equals(value.content, $0) } }
+        guard value.hasEscapes else { return words.firstIndex { self.scanner.spells(value.content, $0) } }
         let text = String(decoding: self.scanner.unescaped(value.content), as: UTF8.self)
         return words.firstIndex(of: text)
     }
