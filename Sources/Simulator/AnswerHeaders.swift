@@ -6,12 +6,13 @@ struct AnswerHeaders {
 
     func fill(with answer: Answer) -> HeaderBlock {
         self.block.removeAll()
-        self.block.append(Self.id, answer.id.bytes(upperCase: !answer.isOwnID))
+        self.block.append(answer.isBroadcast ? Self.requestID : Self.id, answer.id.bytes(upperCase: !answer.isOwnID))
         if let uniqueID = answer.uniqueID { self.block.append(Self.uniqueID, uniqueID.bytes(upperCase: false)) }
         return self.block
     }
 
     // Their values differ each time, so that keeping them would only drive out others.
     private static let id = HeaderName("apns-id", .nameOnly)
+    private static let requestID = HeaderName("apns-request-id", .nameOnly)
     private static let uniqueID = HeaderName("apns-unique-id", .nameOnly)
 }

@@ -20,6 +20,8 @@ final class Server {
     let headers = AnswerHeaders()
     private let overflow: HTTP2Server.Overflow
     private var listener: Listener?
+    /// The channel management API, if it is wanted.
+    private(set) var channelServer: ChannelServer?
     /// Connections whose TLS handshake is not done.
     private var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
@@ -44,6 +46,9 @@ final class Server {
         self.port = listener.port
         self.listener = listener
         doorman.server = self
+        if let port = settings.channelPort {
+            self.channelServer = try ChannelServer(settings: settings, port: port, server: self)
+        }
     }
 
     /// Lets the listener be made before the server that it belongs to.
@@ -237,6 +242,7 @@ final class Server {
     func stop() {
         self.listener?.close()
         self.listener = nil
+        self.channelServer?.close()
         self.alarm?.cancel()
         for session in self.arriving.values { session.end(withReset: true, ending: "stopped") }
         _ = self.dropAll()

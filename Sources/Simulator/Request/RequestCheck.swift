@@ -17,6 +17,8 @@ struct RequestCheck: Sendable {
     var malformedBody: MalformedBody
     var providerTokens: ProviderTokenCheck
     var tokens: TokenRegistry
+    var channels = ChannelRegistry(limit: 10_000)
+    var unknownChannelDeletion = UnknownChannelDeletion.channelNotRegistered
 
     /// The verdict, and the number of the provider token when there was one.
     struct Finding: Equatable {
@@ -27,6 +29,7 @@ struct RequestCheck: Sendable {
     }
 
     mutating func judge(_ request: PushRequest, binding: inout CredentialBinding, at now: UnixTime) -> Finding {
+        if request.isBroadcast { return self.judgeBroadcast(request, binding: &binding, at: now) }
         var finding = Finding(verdict: .accepted)
         if let reason = self.shapeRefusal(of: request) {
             finding.verdict = .refused(reason)
@@ -55,7 +58,7 @@ struct RequestCheck: Sendable {
         let method = UnsafeBufferPointer(start: post.utf8Start, count: post.utf8CodeUnitCount)
         guard request.head[request.head.method].elementsEqual(method) else { return .methodNotAllowed }
         switch request.target {
-        case .unknown: return .badPath
+        case .unknown, .broadcast: return .badPath
         case .missing: return .missingDeviceToken
         case .device: return request.head.hasDuplicates ? .duplicateHeaders : nil
         }

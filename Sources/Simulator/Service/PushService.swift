@@ -13,6 +13,9 @@ struct PushService: Sendable {
         var latency: Duration = .zero
         var seed: UInt64 = 1
         var ledger = Ledger.Settings()
+        /// Broadcast channels that one app may have.
+        var channelLimit = 10_000
+        var unknownChannelDeletion = RequestCheck.UnknownChannelDeletion.channelNotRegistered
     }
 
     /// A time on both clocks.
@@ -44,6 +47,8 @@ struct PushService: Sendable {
             providerTokens: ProviderTokenCheck(settings: settings.providerTokens),
             tokens: TokenRegistry(unknown: settings.unknownTokens)
         )
+        self.check.channels = ChannelRegistry(limit: settings.channelLimit)
+        self.check.unknownChannelDeletion = settings.unknownChannelDeletion
         self.faults = FaultRules(seed: settings.seed)
         self.ledger = Ledger(settings: settings.ledger)
         self.random = SeededRandom(seed: Digest.mix(settings.seed))
@@ -199,6 +204,7 @@ struct PushService: Sendable {
     ) -> Plan {
         let isOwnID = request.messageID.value != nil
         var answer = Answer(status: 200, id: id, isOwnID: isOwnID, uniqueID: nil, body: [])
+        answer.isBroadcast = request.isBroadcast
         if self.settings.providerTokens.environment == .sandbox {
             answer.uniqueID = MessageID(high: Digest.mix(id.high), low: Digest.mix(id.low))
         }
@@ -252,6 +258,11 @@ struct PushService: Sendable {
         if state == .active { self.ledger.isBack(token, topic: topic) }
     }
 
+    /// For what concerns channels, see `Broadcast`.
+    mutating func withCheck<Result>(_ body: (inout RequestCheck, inout SeededRandom) -> Result) -> Result {
+        body(&self.check, &self.random)
+    }
+
     mutating func setUnknownTokens(_ unknown: UnknownTokens) {
         self.check.tokens.unknown = unknown
     }
@@ -282,6 +293,7 @@ struct PushService: Sendable {
         self.log.reset()
         self.faults.removeAll()
         self.check.tokens.removeAll()
+        self.check.channels.removeAll()
         self.check.tokens.unknown = self.settings.unknownTokens
         self.check.providerTokens.resetUses()
         self.latency = self.settings.latency
