@@ -1,20 +1,4 @@
-/// What APNs keeps of a channel's messages.
-///
-/// Source: Apple, "Sending channel management requests to APNs".
-package enum ChannelStorage: Int, CaseIterable, Codable, Sendable {
-    /// Nothing: who is offline misses it. Allows a higher rate, and no expiration but 0.
-    case none = 0
-    /// The newest message, up to eight hours.
-    case newest = 1
-
-    /// How people write it.
-    package var name: String {
-        switch self {
-        case .none: "none"
-        case .newest: "newest"
-        }
-    }
-}
+internal import Push
 
 /// The broadcast channels of every app.
 struct ChannelRegistry: Sendable {

@@ -1,3 +1,5 @@
+package import Push
+
 /// One channel as the simulator tells it.
 package struct ChannelRecord: Codable, Equatable, Sendable {
     package var bundleID: String
