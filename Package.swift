@@ -49,7 +49,7 @@ let rooms: [Target] = [
         name: "Simulator",
         dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging]
     ),
-    .target(name: "Desk", dependencies: ["Broker", "Store", "Wire", "Loop", "Push"]),
+    .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push"]),
     .executableTarget(
         name: "pushfleet",
         dependencies: [

@@ -38,6 +38,8 @@ final class Server {
     private var held: [ObjectIdentifier: Arrival] = [:]
     /// Connections on which nothing will ever be said.
     private var mute: [ObjectIdentifier: MuteLine] = [:]
+    /// The channel management API, if it is wanted.
+    private(set) var channelServer: ChannelServer?
     /// Connections whose TLS handshake is not done.
     private var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
@@ -70,6 +72,9 @@ final class Server {
         self.listener = listener
         doorman.server = self
         if settings.clockScale != 1 { self.clock.run(at: settings.clockScale, from: self.realMoment) }
+        if let port = settings.channelPort {
+            self.channelServer = try ChannelServer(settings: settings, port: port, server: self)
+        }
     }
 
     /// Lets the listener be made before the server that it belongs to.
@@ -422,6 +427,7 @@ final class Server {
     func stop() {
         self.listener?.close()
         self.listener = nil
+        self.channelServer?.close()
         self.alarm?.cancel()
         for session in self.arriving.values { session.end(withReset: true, ending: "stopped") }
         for line in self.mute.values { line.end() }

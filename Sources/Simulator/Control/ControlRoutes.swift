@@ -14,6 +14,7 @@ struct ControlRoutes: Sendable {
         self.addTokens(to: router)
         self.addRules(to: router)
         self.addSwitches(to: router)
+        self.addChannels(to: router)
         return router
     }
 
@@ -179,7 +180,7 @@ struct ControlRoutes: Sendable {
     }
 
     /// The request's JSON; nothing at all is an empty object.
-    private static func body(_ request: Request, upTo limit: Int = 1 << 20) async throws -> ControlValue {
+    static func body(_ request: Request, upTo limit: Int = 1 << 20) async throws -> ControlValue {
         try Query(request).end()
         let buffer = try await request.body.collect(upTo: limit)
         guard buffer.readableBytes > 0 else { return .object([:]) }

@@ -61,6 +61,8 @@ extension SettingValues {
         )
         credential.host = self.text("credentials", name, "host")
         credential.port = self.number("credentials", name, "port").flatMap { UInt16(exactly: $0) }
+        credential.channelHost = self.text("credentials", name, "channel_host")
+        credential.channelPort = self.number("credentials", name, "channel_port").flatMap { UInt16(exactly: $0) }
         credential.caFile = self.text("credentials", name, "ca_file")
         return credential
     }

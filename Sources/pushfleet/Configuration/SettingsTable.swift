@@ -125,6 +125,16 @@ enum SettingsTable {
         SettingKey("credentials.*.host", .text, "A host other than Apple's: a simulator or a proxy."),
         SettingKey("credentials.*.port", .integer(1...65_535), standard: "443", "Apple listens on 443 and on 2197."),
         SettingKey(
+            "credentials.*.channel_host",
+            .text,
+            "A host other than Apple's for the management of broadcast channels: a simulator or a proxy."
+        ),
+        SettingKey(
+            "credentials.*.channel_port",
+            .integer(1...65_535),
+            "The port there. Apple's is 2196 for production and 2195 for sandbox."
+        ),
+        SettingKey(
             "credentials.*.ca_file",
             .file,
             "PEM file of the certificate authorities to trust there; else the system's. Needed for a simulator."
