@@ -41,6 +41,9 @@ final class Sender {
             tls: tls
         )
         settings.http2.requestTimeout = fleet.worker.requestTimeout
+        settings.http2.pingInterval = fleet.worker.pingInterval
+        settings.http2.pingTimeout = fleet.worker.pingTimeout
+        settings.plan.maxAge = fleet.worker.maxConnectionAge
         self.tokens = ProviderTokenSource(signer: signer, id: id, redis: redis, loop: loop) { [unowned self] token in
             self.headers.use(token)
             self.worker.needsPump(self)
