@@ -57,7 +57,7 @@ internal import Worker
         let loaded = ConfigurationLoader(environment: [:]).load(option: file, needs: [.servers, .keys])
         #expect(loaded.problems == [])
         // The same file with every comment that holds a key made a line.
-        let key1 = #/^( *)# ([a-z_]+: [^ ]+)$/#
+        let key1 = #/^( *)# ([a-z_0-9]+: [^ ]+)$/#
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.wholeMatch(of: key1).map { "\($0.output.1)\($0.output.2)" } ?? String(line)
         }
