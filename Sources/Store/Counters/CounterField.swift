@@ -33,6 +33,10 @@ package enum CounterField: String, CaseIterable, Sendable {
     case credentialPauses = "credential_pauses"
     /// Copies that the broker did not confirm and that were published again.
     case publishFailures = "publish_failures"
+    /// Times the app's credential was swapped for a changed one.
+    case credentialSwaps = "credential_swaps"
+    /// Times a changed credential could not be used, so that the old one went on.
+    case credentialsRefused = "credentials_refused"
 
     /// Its place among all cases; the hot path adds by it.
     var index: Int {
@@ -54,6 +58,8 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .resent: 13
         case .credentialPauses: 14
         case .publishFailures: 15
+        case .credentialSwaps: 16
+        case .credentialsRefused: 17
         }
     }
 }
