@@ -8,8 +8,6 @@ package import Push
 package final class RequestHeaders {
     private let block = HeaderBlock()
     private let common: Int
-    /// `bearer …`; changes when the provider token does. Empty with a certificate, and then not sent.
-    private var authorization: [UInt8] = []
     private let path = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
 
     package init() {
@@ -22,12 +20,8 @@ package final class RequestHeaders {
         self.path.deallocate()
     }
 
-    /// Sends with this provider token from now on.
-    package func use(_ token: ProviderToken) {
-        self.authorization = Array("bearer \(token.text)".utf8)
-    }
-
-    /// Fills in the fields of one push: `apns-id`, type, priority, topic, expiration and collapse id.
+    /// Fills in the fields of one push: `apns-id`, type, priority, topic, expiration and collapse id. The
+    /// authorization is the connection's and comes with `submit`.
     /// - Parameter topic: the derived topic; the message's own goes before it. For a broadcast the bundle id, which
     ///   then stands in the path.
     package func fill(_ job: Job, token: Int, id: ApnsID, topic: [UInt8]) {
@@ -36,7 +30,6 @@ package final class RequestHeaders {
         let prefix = Self.prefix.utf8CodeUnitCount
         let digits = job.writeToken(token, to: UnsafeMutableRawBufferPointer(rebasing: self.path[prefix...]))
         self.block.append(Name.path, UnsafeRawBufferPointer(rebasing: self.path[..<(prefix + digits)]))
-        if !self.authorization.isEmpty { self.block.append(Name.authorization, self.authorization) }
         id.text.span.withUnsafeBytes { self.block.append(Name.id, $0) }
         job.withTopicOverride { override in
             if override.isEmpty {
@@ -57,7 +50,6 @@ package final class RequestHeaders {
     /// there is no topic, and expiration and priority are required.
     private func fillBroadcast(_ job: Job, id: ApnsID, bundleID: [UInt8]) {
         self.block.append(Name.path, Self.broadcastPrefix + bundleID)
-        self.block.append(Name.authorization, self.authorization)
         id.text.span.withUnsafeBytes { self.block.append(Name.requestID, $0) }
         job.withChannelID { self.block.append(Name.channelID, $0) }
         self.block.append(Name.pushType, job.pushType.rawValue)
@@ -65,7 +57,15 @@ package final class RequestHeaders {
         self.block.append(Name.expiration, job.expiresAt?.seconds ?? 0)
     }
 
-    func submit(on client: HTTP2Client, body: [UInt8], payload: Range<Int>, context: UInt64) {
+    /// Sends what was filled in, once.
+    func submit(
+        on client: HTTP2Client,
+        authorization: Authorization,
+        body: [UInt8],
+        payload: Range<Int>,
+        context: UInt64
+    ) {
+        if !authorization.value.isEmpty { self.block.append(Name.authorization, authorization.value) }
         client.submit(self.block, body: Body(body, payload), context: context)
     }
 

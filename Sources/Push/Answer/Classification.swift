@@ -61,7 +61,7 @@ package struct Classification: Equatable, Sendable {
         let fate: StatusReason.ConnectionFate =
             switch failure.cause {
             case .streamRefused, .noConnection, .draining, .reset: .keep
-            case .goAwayUnprocessed, .connectionLost, .timeout, .protocolViolation: .retire
+            case .goAwayUnprocessed, .credentialReplaced, .connectionLost, .timeout, .protocolViolation: .retire
             }
         let outcome: Outcome =
             switch failure {

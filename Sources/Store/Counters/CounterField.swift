@@ -35,6 +35,10 @@ package enum CounterField: String, CaseIterable, Sendable {
     case publishFailures = "publish_failures"
     /// Messages whose alert's text was shortened to fit, each time they are received.
     case truncated
+    /// Times the app's credential was swapped for a changed one.
+    case credentialSwaps = "credential_swaps"
+    /// Times a changed credential could not be used, so that the old one went on.
+    case credentialsRefused = "credentials_refused"
 
     /// Its place among all cases; the hot path adds by it.
     var index: Int {
@@ -57,6 +61,8 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .credentialPauses: 14
         case .publishFailures: 15
         case .truncated: 16
+        case .credentialSwaps: 17
+        case .credentialsRefused: 18
         }
     }
 }

@@ -10,7 +10,7 @@ final class Line {
         case unrouted
     }
 
-    let kind: Kind
+    private(set) var kind: Kind
     let queue: String
     /// Where its counters are kept; see the counter batch.
     let counters: CounterSlot
@@ -100,6 +100,15 @@ final class Line {
     var currentPrefetch: Int { self.prefetch.current }
 
     // MARK: Credential faults
+
+    /// Sends with another credential from now on.
+    func use(_ sender: Sender) {
+        guard case .lane(let app, let lane, _) = self.kind else { return }
+        self.kind = .lane(app, lane, sender)
+    }
+
+    /// What Apple refused is not in use any more: a pause ends with a probe at once.
+    func credentialChanged(at now: MonotonicTime) { self.pause.credentialChanged(at: now) }
 
     /// - Returns: whether a pause began.
     func credentialRefused(at now: MonotonicTime) -> Bool {

@@ -41,6 +41,9 @@ extension SettingValues {
         var worker = WorkerSettings()
         worker.drainTimeout = self.duration("worker", "drain_timeout") ?? worker.drainTimeout
         worker.requestTimeout = self.duration("worker", "request_timeout") ?? worker.requestTimeout
+        worker.pingInterval = self.duration("worker", "ping_interval") ?? worker.pingInterval
+        worker.pingTimeout = self.duration("worker", "ping_timeout") ?? worker.pingTimeout
+        worker.maxConnectionAge = self.duration("worker", "max_connection_age") ?? worker.maxConnectionAge
         worker.streamsPerConnection = self.number("worker", "streams_per_connection") ?? worker.streamsPerConnection
         worker.prefetchPerConnection = self.number("worker", "prefetch_per_connection") ?? worker.prefetchPerConnection
         worker.counterInterval = self.duration("worker", "counter_interval") ?? worker.counterInterval

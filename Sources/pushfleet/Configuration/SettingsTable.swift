@@ -66,6 +66,24 @@ enum SettingsTable {
             "How long one request waits for Apple's answer before it counts as lost."
         ),
         SettingKey(
+            "worker.ping_interval",
+            .duration(.milliseconds(100) ... .seconds(3600)),
+            standard: "45s",
+            "After how long without anything from Apple a connection is asked whether it is still there."
+        ),
+        SettingKey(
+            "worker.ping_timeout",
+            .duration(.milliseconds(100) ... .seconds(600)),
+            standard: "10s",
+            "How long that question may go unanswered before the connection is given up."
+        ),
+        SettingKey(
+            "worker.max_connection_age",
+            .duration(.seconds(1)...Self.week),
+            standard: "12h",
+            "When a connection to Apple is replaced by a new one, give or take a quarter."
+        ),
+        SettingKey(
             "worker.streams_per_connection",
             .integer(1...10_000),
             standard: "500",

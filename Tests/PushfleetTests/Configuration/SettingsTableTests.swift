@@ -26,6 +26,9 @@ internal import Worker
             "worker.drain_timeout": settings.worker.drainTimeout,
             "worker.request_timeout": settings.worker.requestTimeout,
             "worker.counter_interval": settings.worker.counterInterval,
+            "worker.ping_interval": settings.worker.pingInterval,
+            "worker.ping_timeout": settings.worker.pingTimeout,
+            "worker.max_connection_age": settings.worker.maxConnectionAge,
             "apps.*.retry.min_backoff": retry.minBackoff, "apps.*.retry.max_backoff": retry.maxBackoff,
             "apps.*.retry.age_limit": retry.ageLimit,
         ]
