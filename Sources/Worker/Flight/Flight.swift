@@ -33,6 +33,8 @@ struct Flight {
     var publishing = 0
     /// How often a push of it was resent at once because it was certainly not processed.
     var resends = 0
+    /// Tokens whose push was sent once more because the credential was refused.
+    private var secondChances: TokenBits?
     /// Whether its delivery is void: the broker hands the message out again.
     var isLost = false
     /// Whether its done tokens are already listed for writing to Redis.
@@ -65,6 +67,14 @@ struct Flight {
     var job: Job {
         guard let cargo = self.cargo else { preconditionFailure("a refused message has no job") }
         return cargo
+    }
+
+    /// A refused credential may be one connection's fault: each token is tried once more before it is believed.
+    /// - Returns: whether this token still had that chance.
+    mutating func takeSecondChance(_ token: Int) -> Bool {
+        var chances = self.secondChances ?? TokenBits(capacity: self.job.tokenCount)
+        defer { self.secondChances = chances }
+        return chances.insert(token)
     }
 
     /// Its message id, as Redis' keys name it.
