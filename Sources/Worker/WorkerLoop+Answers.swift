@@ -117,6 +117,7 @@ extension WorkerLoop {
         let hash = self.tokenHash(id, token)
         let answered = PushAnswered(line: line, context: context)
         self.counters.observe(.apnsLatency, latency, line.counters)
+        if self.flights[id].wantsReceipt { self.flights[id].latencies[token] = latency.milliseconds }
         if case .delivered = classification.outcome {
             self.counters.observe(.endToEnd, self.loop.wallTime - self.flights[id].published, line.counters)
             self.hear(.accepted, of: answered)

@@ -112,7 +112,11 @@ extension WorkerLoop {
             guard !self.shutdown.isDraining else { return self.letGo(id, requeue: true) }
             if case .success(.string(let bitmap)) = result {
                 let done = TokenBits(capacity: flight.job.tokenCount, redisBitmap: bitmap)
-                self.flights[id].ledger = TokenLedger(tokenCount: flight.job.tokenCount, done: done)
+                self.flights[id].ledger = TokenLedger(
+                    tokenCount: flight.job.tokenCount,
+                    done: done,
+                    tellsDelivered: flight.wantsReceipt
+                )
                 self.counters.add(.alreadyDone, flight.line.counters, Int64(done.count))
             }
             if self.flights[id].ledger.isComplete { return self.finishIfComplete(id) }

@@ -193,6 +193,7 @@ final class WorkerLoop {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
             beat.prefetch += line.currentPrefetch
+            if let cause = line.cause { beat.paused[app.id] = cause.rawValue }
         }
         self.redis.run(beat.call) { _ in }
     }
@@ -266,14 +267,14 @@ final class WorkerLoop {
         self.writeDone()
     }
 
-    func publishFailed(_ copy: Copy, of id: FlightID, _ outcome: PublishOutcome) {
+    func publishFailed(_ message: Message, of copy: Copy, for id: FlightID, _ outcome: PublishOutcome) {
         let line = self.flights[id].line
-        if case .unknown = outcome {
+        if case .unknown = outcome, message.exchange != FleetTopology.receipts {
             // It may be in a queue already, and is published again.
             self.counters.add(.possibleDuplicates, line.counters, Int64(copy.tokens.count))
         }
         self.counters.add(.publishFailures, line.counters)
-        self.tell.publishFailed(copy.message.exchange, "\(outcome)")
+        self.tell.publishFailed(message.exchange, "\(outcome)")
     }
 }
 

@@ -35,6 +35,8 @@ struct Flight {
     var resends = 0
     /// Tokens whose push was sent once more because the credential was refused.
     private var secondChances: TokenBits?
+    /// How long Apple took to answer, in milliseconds by token; kept for receipts only.
+    var latencies: [Int: Int64] = [:]
     /// Whether its delivery is void: the broker hands the message out again.
     var isLost = false
     /// Whether its done tokens are already listed for writing to Redis.
@@ -60,7 +62,7 @@ struct Flight {
         self.attempts = delivery.headers.attempt
         self.redelivered = delivery.redelivered
         self.deliveryCount = delivery.headers.deliveryCount
-        self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1)
+        self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1, tellsDelivered: cargo?.wantsReceipt ?? false)
     }
 
     /// - Precondition: it was not refused.
@@ -68,6 +70,12 @@ struct Flight {
         guard let cargo = self.cargo else { preconditionFailure("a refused message has no job") }
         return cargo
     }
+
+    /// Whether somebody wants to know what became of each token.
+    var wantsReceipt: Bool { self.ledger.tellsDelivered }
+
+    /// Attempts, the present one included.
+    var attemptsMade: Int { self.attempts + (self.wasSent ? 1 : 0) }
 
     /// A refused credential may be one connection's fault: each token is tried once more before it is believed.
     /// - Returns: whether this token still had that chance.
