@@ -43,7 +43,7 @@ package enum CounterField: String, CaseIterable, Sendable {
 
     /// Its place among all cases; the hot path adds by it.
     var index: Int {
-        // `allCases.firstIndex` would search.
+        // A switch over cases without payload is their position; `allCases.firstIndex` would search.
         switch self {
         case .received: 0
         case .redelivered: 1
@@ -60,10 +60,10 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .held: 12
         case .resent: 13
         case .credentialPauses: 14
-        case .publishFailures: 15
-        case .breakerOpened: 16
-        case .outagePauses: 17
-        case .throttled: 18
+        case .breakerOpened: 15
+        case .outagePauses: 16
+        case .throttled: 17
+        case .publishFailures: 18
         }
     }
 }
