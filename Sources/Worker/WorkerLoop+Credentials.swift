@@ -69,7 +69,7 @@ extension WorkerLoop {
     private func credentialChanged(of sender: Sender) {
         self.tell.swapped(sender.credential.name, pool: sender.credential.pool)
         self.count(.credentialSwaps, for: sender)
-        for line in self.lines where line.sender === sender { line.credentialChanged(at: self.loop.now) }
+        for line in self.lines where line.sender === sender { line.gate.credentialChanged(at: self.loop.now) }
         self.updatePrefetches()
     }
 

@@ -11,6 +11,7 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
     case expiresAt = "expires_at"
     case notBefore = "not_before"
     case payload
+    case receipt
 
     /// The field with this key; nil for an unknown one. The length picks the candidate, so a body costs few compares.
     static func named(_ key: Range<Int>, in scanner: borrowing JSONScanner) -> Self? {
@@ -22,7 +23,8 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
             scanner.equals(key, "payload")
                 ? .payload
                 : scanner.equals(key, "version")
-                    ? .version : scanner.equals(key, "channel") ? .channel : nil
+                    ? .version
+                    : scanner.equals(key, "channel") ? .channel : scanner.equals(key, "receipt") ? .receipt : nil
         case 8: scanner.equals(key, "priority") ? .priority : nil
         case 9: scanner.equals(key, "push_type") ? .pushType : nil
         case 10: scanner.equals(key, "expires_at") ? .expiresAt : scanner.equals(key, "not_before") ? .notBefore : nil
@@ -45,6 +47,7 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
         case .notBefore: 256
         case .payload: 512
         case .channel: 2048
+        case .receipt: 4096
         }
     }
 }

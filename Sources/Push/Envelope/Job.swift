@@ -17,6 +17,9 @@ package struct Job: Sendable {
     /// Before this time the push must not be sent.
     package let notBefore: UnixTime?
 
+    /// Whether the publisher wants to be told what became of each token.
+    package let wantsReceipt: Bool
+
     /// What is sent is a part of this: the body itself, or the payload whose text was shortened.
     package let outgoing: [UInt8]
 
@@ -54,6 +57,7 @@ package struct Job: Sendable {
         var priority: Priority?
         var expiresAt: UnixTime?
         var notBefore: UnixTime?
+        var wantsReceipt = false
         var payload = 0..<0
         var shortened: [UInt8]?
         var tokensRange = 0..<0
@@ -72,6 +76,7 @@ package struct Job: Sendable {
         self.priority = parts.priority ?? parts.pushType.defaultPriority
         self.expiresAt = parts.expiresAt
         self.notBefore = parts.notBefore
+        self.wantsReceipt = parts.wantsReceipt
         self.outgoing = parts.shortened ?? body
         self.payload = parts.shortened?.indices ?? parts.payload
         self.isTruncated = parts.shortened != nil

@@ -31,6 +31,13 @@ package enum CounterField: String, CaseIterable, Sendable {
     case resent
     /// Times the app was paused because Apple refused its credential.
     case credentialPauses = "credential_pauses"
+    /// Times the app was paused because too many tokens did not fit its environment or topic.
+    case breakerOpened = "breaker_opened"
+    /// Times all apps of the credential were paused because Apple answered with 5xx or not at all; counted for the app
+    /// whose push told.
+    case outagePauses = "outage_pauses"
+    /// Notifications put off untried because Apple said TooManyRequests for their token.
+    case throttled
     /// Copies that the broker did not confirm and that were published again.
     case publishFailures = "publish_failures"
     /// Messages whose alert's text was shortened to fit, each time they are received.
@@ -59,10 +66,13 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .held: 12
         case .resent: 13
         case .credentialPauses: 14
-        case .publishFailures: 15
-        case .truncated: 16
-        case .credentialSwaps: 17
-        case .credentialsRefused: 18
+        case .breakerOpened: 15
+        case .outagePauses: 16
+        case .throttled: 17
+        case .publishFailures: 18
+        case .truncated: 19
+        case .credentialSwaps: 20
+        case .credentialsRefused: 21
         }
     }
 }

@@ -14,6 +14,8 @@ package struct AppSettings: Sendable {
     package var fit: PayloadFit
     /// Whether payloads are checked against Apple's keys and types.
     package var lint: PayloadLint.Mode
+    /// When too many suspect tokens stop it.
+    package var breaker = BreakerSettings()
 
     package init(
         id: String,
@@ -30,4 +32,14 @@ package struct AppSettings: Sendable {
         self.fit = fit
         self.lint = lint
     }
+}
+
+/// When an app stops because Apple says of too many tokens that they do not fit its environment or topic.
+package struct BreakerSettings: Sendable, Equatable {
+    /// How many of the last answers count; default 100.
+    package var window = 100
+    /// The share of them in percent that stops the app; default 50, 0 for never.
+    package var threshold = 50
+
+    package init() {}
 }

@@ -46,6 +46,7 @@ extension SettingValues {
         worker.maxConnectionAge = self.duration("worker", "max_connection_age") ?? worker.maxConnectionAge
         worker.streamsPerConnection = self.number("worker", "streams_per_connection") ?? worker.streamsPerConnection
         worker.prefetchPerConnection = self.number("worker", "prefetch_per_connection") ?? worker.prefetchPerConnection
+        worker.streamsPerToken = self.number("worker", "streams_per_token") ?? worker.streamsPerToken
         worker.counterInterval = self.duration("worker", "counter_interval") ?? worker.counterInterval
         return worker
     }
@@ -92,7 +93,7 @@ extension SettingValues {
 
     private func app(_ name: String, problems: inout [ConfigurationProblem]) -> AppSettings? {
         guard let credential = self.text("apps", name, "credential") else { return nil }
-        return AppSettings(
+        var app = AppSettings(
             id: name,
             bundleID: self.text("apps", name, "bundle_id") ?? name,
             credential: credential,
@@ -100,6 +101,9 @@ extension SettingValues {
             fit: self.text("apps", name, "fit").flatMap(PayloadFit.init) ?? .reject,
             lint: self.text("apps", name, "lint").flatMap(PayloadLint.Mode.init) ?? .off
         )
+        app.breaker.window = self.number("apps", name, "breaker", "window") ?? app.breaker.window
+        app.breaker.threshold = self.number("apps", name, "breaker", "threshold") ?? app.breaker.threshold
+        return app
     }
 
     private func retry(_ app: String, problems: inout [ConfigurationProblem]) -> RetrySchedule {
