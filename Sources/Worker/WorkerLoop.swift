@@ -162,13 +162,22 @@ final class WorkerLoop {
     /// Tells the desk that this worker lives, and what it holds. A lost beat is followed by the next one.
     private func beat() {
         var beat = self.identity
-        for sender in self.senders { beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld }
+        for sender in self.senders {
+            beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld
+            beat.certificatesExpireAt[sender.credential.pool] = sender.certificateExpiry?.notAfter
+            self.warnOfExpiry(sender)
+        }
         for line in self.lines {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
             beat.prefetch += line.currentPrefetch
         }
         self.redis.run(beat.call) { _ in }
+    }
+
+    private func warnOfExpiry(_ sender: Sender) {
+        guard let days = sender.certificateExpiry?.warning(at: self.loop.wallTime) else { return }
+        self.tell.certificateEnds(sender.credential.name, days: days)
     }
 
     // MARK: What senders report

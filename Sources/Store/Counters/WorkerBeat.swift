@@ -13,6 +13,9 @@ package struct WorkerBeat: Hashable, Sendable {
     package var connectionsHeld: [String: Int] = [:]
     /// Notifications at Apple by `<app>.<lane>`; field `in_flight.<app>.<lane>`.
     package var inFlight: [String: Int] = [:]
+    /// When the certificates in use end, by budget pool; field `certificate_expires_at.<pool>`, milliseconds since
+    /// 1970.
+    package var certificatesExpireAt: [String: UnixTime] = [:]
     /// Messages it may hold unacknowledged.
     package var prefetch = 0
 
@@ -81,6 +84,7 @@ package struct WorkerBeat: Hashable, Sendable {
             ("started_at", "\(self.startedAt.milliseconds)"), ("prefetch", "\(self.prefetch)"),
         ]
             + self.connectionsHeld.map { ("connections_held.\($0.key)", "\($0.value)") }
+            + self.certificatesExpireAt.map { ("certificate_expires_at.\($0.key)", "\($0.value.milliseconds)") }
             + self.inFlight.map { ("in_flight.\($0.key)", "\($0.value)") }
     }
 
@@ -96,6 +100,9 @@ package struct WorkerBeat: Hashable, Sendable {
         self.prefetch = fields["prefetch"]?.integer.map(Int.init) ?? 0
         self.connectionsHeld = Self.numbers(fields, after: "connections_held.")
         self.inFlight = Self.numbers(fields, after: "in_flight.")
+        self.certificatesExpireAt = Self.numbers(fields, after: "certificate_expires_at.").mapValues {
+            UnixTime(milliseconds: Int64($0))
+        }
     }
 
     private static func numbers(_ fields: [String: RedisReply], after prefix: String) -> [String: Int] {

@@ -14,6 +14,8 @@ final class Sender {
     private unowned let worker: WorkerLoop
     /// Nil with a certificate: the connection itself says who we are.
     private var tokens: ProviderTokenSource?
+    /// Nil with a signing key, which does not end.
+    var certificateExpiry: CertificateExpiry?
     private var keeper: LeaseKeeper!
     private var pool: ConnectionPool!
     private let headers = RequestHeaders()
@@ -41,6 +43,7 @@ final class Sender {
             tls: loaded.tls
         )
         settings.http2.requestTimeout = fleet.worker.requestTimeout
+        self.certificateExpiry = loaded.expiresAt.map { CertificateExpiry(notAfter: $0) }
         if case .token(let signer) = loaded.kind {
             self.tokens = ProviderTokenSource(signer: signer, id: id, redis: redis, loop: loop) {
                 [unowned self] token in
