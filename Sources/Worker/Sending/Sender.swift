@@ -42,6 +42,7 @@ final class Sender {
             endpoint: Endpoint(host: host, port: credential.port ?? 443),
             tls: loaded.tls
         )
+        settings.http2.transport.proxy = credential.proxy
         settings.http2.requestTimeout = fleet.worker.requestTimeout
         self.certificateExpiry = loaded.expiresAt.map { CertificateExpiry(notAfter: $0) }
         if case .token(let signer) = loaded.kind {
