@@ -19,6 +19,8 @@ extension Simulator {
         package var certificate: String
         /// PEM file of its private key.
         package var privateKey: String
+        /// PEM file of the authorities that sign providers' certificates; nil: any certificate is looked at.
+        package var clientAuthorities: String?
         package var environment = APNsEnvironment.production
         package var keys: [ProviderKey] = []
         /// The apps of the provider's team; nil: any topic will do.
