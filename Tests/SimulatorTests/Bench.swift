@@ -15,6 +15,13 @@ enum Bench {
         self.draft.with("apns-id", MessageID(high: 7, low: UInt64(number)).text())
     }
 
+    /// A push without a body.
+    static var bodiless: PushDraft {
+        var draft = self.draft
+        draft.body = []
+        return draft
+    }
+
     static func with(
         _ change: (inout Simulator.Settings) -> Void = { _ in },
         _ body: (Simulator) async throws -> Void

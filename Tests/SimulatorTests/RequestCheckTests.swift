@@ -195,7 +195,7 @@ import Testing
     }
 
     /// Everything is wrong with it; what is told is what is looked at first.
-    @Test func `The order of the checks can be changed`() throws {
+    @Test func `The order of the checks can be changed`() {
         var draft = PushDraft().with("apns-topic", nil).with("apns-id", "x").with("apns-push-type", "x")
             .with("authorization", nil)
         draft.method = "GET"

@@ -26,7 +26,9 @@ enum ClockOrder: Equatable {
         if let length = try fields.integer("skew_ms", in: -Self.longest...Self.longest) {
             orders.append(.skew(.milliseconds(length)))
         }
-        if let scale = try fields.number("scale", in: 0...1_000_000) { orders.append(.scale(scale, wall: wall ?? true)) }
+        if let scale = try fields.number("scale", in: 0...1_000_000) {
+            orders.append(.scale(scale, wall: wall ?? true))
+        }
         if let isReal = try fields.bool("real") {
             guard isReal else { throw fields.error("real", "can only be true") }
             orders.append(.real)
