@@ -47,6 +47,8 @@ extension EndToEnd {
                 #expect(first.hasOwnID)
                 #expect(first.apnsID == OneMessage.apnsID("goal-1", Self.channel))
                 #expect(first.bodyBytes == Self.payload.utf8.count)
+                let last = try await fleet.simulator.lastBroadcast(to: Self.channel, bundleID: Fleet.app)
+                #expect(last?.body == Self.payload)
                 let second = try #require(try await Self.records(fleet, of: id).first)
                 #expect(second.priority == 5 && second.expiration == 4_102_444_800)
                 #expect(second.apnsID == OneMessage.apnsID("goal-2", id))
