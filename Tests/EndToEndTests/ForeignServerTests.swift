@@ -1,5 +1,8 @@
+import Broker
+import Simulator
 import TestServers
 import Testing
+import Worker
 
 extension EndToEnd {
     /// The real worker against an HTTP/2 server that is not ours, in place of Apple's.
