@@ -32,6 +32,21 @@ import Testing
         #expect((700...750).contains(update() ?? 0))
     }
 
+    @Test func `Another credential ends a pause with a probe, and forgets how long pauses had become`() {
+        var pause = CredentialPause()
+        let at = { MonotonicTime(nanoseconds: $0 * 1_000_000_000) }
+        #expect(pause.refused(at: at(0)) == true)
+        #expect(pause.isDue(at: at(15)) == true)
+        #expect(pause.refused(at: at(15)) == true)
+        pause.credentialChanged(at: at(16))
+        #expect(pause.isDue(at: at(16)) == true)
+        #expect(pause.refused(at: at(17)) == true)
+        #expect(pause.state == .paused(until: at(32)))
+        var sending = CredentialPause()
+        sending.credentialChanged(at: at(0))
+        #expect(sending.state == .sending)
+    }
+
     @Test func `A refused credential pauses, probes, pauses longer and resumes`() {
         var pause = CredentialPause()
         let second: Int64 = 1_000_000_000
