@@ -96,7 +96,7 @@ let tests: [Target] = [
     .testTarget(
         name: "FaultTests",
         dependencies: [
-            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
+            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto,
         ]
     ),
     .testTarget(
