@@ -5,10 +5,17 @@ final class AppGate {
     var pause = Pause()
     /// Topics that the credential may not push to, while the app's others go on. Almost always empty.
     var topics: [[UInt8]: Pause] = [:]
+    /// Refusals that are not believed yet, by topic; under no topic those that concern all. Almost always empty.
+    var doubts: [[UInt8]: CredentialDoubt] = [:]
     var breaker: SuspectBreaker
 
     init(_ settings: BreakerSettings) {
         self.breaker = SuspectBreaker(window: settings.window, threshold: settings.threshold)
+    }
+
+    /// Apple took a push to this topic.
+    func accepted(_ topic: [UInt8], sentAt time: MonotonicTime) {
+        for key in [[], topic] where self.doubts[key]?.accepted(sentAt: time) == true { self.doubts[key] = nil }
     }
 
     /// Why nothing goes, if one of its own pauses is the reason.
