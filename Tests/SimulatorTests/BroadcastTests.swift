@@ -92,7 +92,7 @@ import Testing
         var binding = CredentialBinding()
         var draft = Self.draft()
         row.change(&draft)
-        let verdict = check.judge(draft.request, binding: &binding, at: TestKey.now).verdict
+        let verdict = check.judgeBroadcast(draft.request, binding: &binding, at: TestKey.now).verdict
         #expect(verdict.reason == row.reason)
         #expect(verdict.status == row.reason?.status ?? 200)
     }
@@ -100,7 +100,7 @@ import Testing
     @Test func `An app that the team does not have cannot broadcast`() throws {
         var check = try Self.check(bundleIDs: ["com.example.other"])
         var binding = CredentialBinding()
-        let verdict = check.judge(Self.draft().request, binding: &binding, at: TestKey.now).verdict
+        let verdict = check.judgeBroadcast(Self.draft().request, binding: &binding, at: TestKey.now).verdict
         #expect(verdict.reason == .topicDisallowed)
     }
 
