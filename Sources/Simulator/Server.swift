@@ -24,6 +24,13 @@ final class Server {
     private var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
     private var sessions: [Session?] = []
+    /// The scenario that is played, and when its next step is due.
+    var run: ScenarioRun?
+    var scenarioAlarm: Deadline?
+    /// Whether a step waits for a count.
+    var isScenarioCounting = false
+    /// Keys of the start, which a scenario may revoke and has back when it starts over.
+    let keys: [ProviderKey]
     private var queue = TimedQueue<Pending>()
     private var alarm: Deadline?
 
@@ -34,6 +41,7 @@ final class Server {
         var service = PushService(settings: settings.service)
         for key in settings.keys { try service.addKey(key) }
         self.service = service
+        self.keys = settings.keys
         let tls = try TLSContext.server(certificate: settings.certificate, key: settings.privateKey, alpn: "h2")
         let doorman = Doorman()
         let listener = try Listener(
@@ -44,6 +52,7 @@ final class Server {
         self.port = listener.port
         self.listener = listener
         doorman.server = self
+        if let scenario = settings.scenario { self.play(scenario) }
     }
 
     /// Lets the listener be made before the server that it belongs to.
@@ -76,6 +85,7 @@ final class Server {
         } else {
             self.sessions[place] = session
         }
+        if self.isScenarioCounting { self.loop.after(.zero) { [weak self] in self?.proceed() } }
         return place
     }
 
@@ -95,6 +105,7 @@ final class Server {
 
     /// Takes in one request.
     func receive(_ request: PushRequest, stream: Int32, on session: Session, place: Int) {
+        defer { if self.isScenarioCounting { self.proceed() } }
         guard stream <= session.lastStream else {
             // Its beginning was here before the GOAWAY, its end came after it.
             let entry = self.service.ignore(request, stream: stream, on: place, at: self.moment)
@@ -204,6 +215,7 @@ final class Server {
 
     func reset() {
         self.announce(self.service.reset())
+        self.startOver()
     }
 
     private func announce(_ changes: [(place: Int, limit: UInt32)]) {
@@ -238,6 +250,7 @@ final class Server {
         self.listener?.close()
         self.listener = nil
         self.alarm?.cancel()
+        self.scenarioAlarm?.cancel()
         for session in self.arriving.values { session.end(withReset: true, ending: "stopped") }
         _ = self.dropAll()
         self.loop.stop()

@@ -40,10 +40,18 @@ extension Simulator {
         package var ledgerLimit = 1_000_000
         /// Of how many of the newest requests the body is kept.
         package var keptBodies = 1000
+        /// What it plays; see ``Scenario``.
+        package private(set) var scenario: Scenario?
 
         package init(certificate: String, privateKey: String) {
             self.certificate = certificate
             self.privateKey = privateKey
+        }
+
+        /// Has a scenario played, whose start settings go before those set so far.
+        package mutating func play(_ scenario: Scenario) {
+            self.scenario = scenario
+            scenario.start.apply(to: &self)
         }
 
         var service: PushService.Settings {

@@ -1,7 +1,7 @@
 internal import Push
 
 /// What `PUT /tokens/{token}` asks for.
-struct TokenOrder {
+struct TokenOrder: Equatable, Sendable {
     enum State: String, CaseIterable {
         case active, unregistered, expired
         case otherTopic = "other_topic"
@@ -15,6 +15,12 @@ struct TokenOrder {
 
     init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json)
+        try self.init(&fields)
+        try fields.end()
+    }
+
+    /// Takes what it knows and leaves the rest.
+    init(_ fields: inout Fields) throws(BadField) {
         self.topic = try fields.string("topic")
         guard let state = try fields.choice("state", of: State.self) else {
             let states = State.allCases.map(\.rawValue).joined(separator: ", ")
@@ -22,9 +28,8 @@ struct TokenOrder {
         }
         self.state = state
         self.time = try fields.integer("at", in: 0...Int64(1) << 52)
-        try fields.end()
         if self.time != nil, state != .unregistered, state != .expired {
-            throw BadField(field: "at", problem: "goes with unregistered and expired only")
+            throw fields.error("at", "goes with unregistered and expired only")
         }
     }
 
@@ -57,7 +62,7 @@ extension ProviderKey {
 }
 
 /// What `POST /settings` asks for; what is nil stays as it is.
-struct SettingsOrder {
+struct SettingsOrder: Equatable, Sendable {
     private enum Unknown: String, CaseIterable {
         case accept, refuse
     }
@@ -70,12 +75,17 @@ struct SettingsOrder {
 
     init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json)
+        try self.init(&fields)
+        try fields.end()
+    }
+
+    /// Takes what it knows and leaves the rest.
+    init(_ fields: inout Fields) throws(BadField) {
         self.latency = try fields.integer("latency_ms", in: 0...3_600_000).map { .milliseconds($0) }
         self.initialStreams = try fields.integer("initial_streams", in: 1...100_000).map { UInt32($0) }
         self.streams = try fields.integer("streams", in: 1...100_000).map { UInt32($0) }
         self.dropsStreams = try fields.bool("drops_streams_after_rejection")
         self.unknownTokens = try fields.choice("unknown_tokens", of: UnknownTokens.self)
-        try fields.end()
     }
 
     func apply(to server: Server) {

@@ -11,10 +11,21 @@ struct SimulatorVerb: AsyncParsableCommand {
             It prints port=<number> and control_port=<number> when it listens, remembers every request, and can be
             asked and told things over HTTP on the control port. SIGTERM or Ctrl-C ends it.
 
-            Example:
+            Like Apple, with keys and apps that you name:
               scripts/make-certs certs
               pushfleet simulator --port 8443 --certificate certs/server.pem --private-key certs/server.key \\
-                  --signing-key KEY1234567:ABCDE12345:certs/provider.pub --bundle-id com.example.shop
+                  --signing-key KEY1234567:ABCDE12345:certs/auth.pub.pem --bundle-id com.example.shop
+
+            A bad day, from a file that says what happens when; look at what is shipped, and write your own:
+              pushfleet simulator --check deploy/simulator/scenarios/*.yaml
+              pushfleet simulator --scenario deploy/simulator/scenarios/outage-503.yaml …
+
+            Was a push sent to this token, and what was the last one?
+              curl -s 'localhost:8444/tokens/9f86d081/last'
+
+            The control port is described in deploy/simulator/openapi.yaml.
+
+            Exit codes: 0 ended as asked, 1 cannot listen, 64 wrong usage, 78 a scenario cannot be used.
             """
     )
 
@@ -30,9 +41,9 @@ struct SimulatorVerb: AsyncParsableCommand {
         name: [.customLong("certificate"), .customLong("cert")],
         help: "PEM file of the server's certificate chain."
     )
-    var certificate: String
+    var certificate: String?
     @Option(name: [.customLong("private-key"), .customLong("key")], help: "PEM file of its private key.")
-    var privateKey: String
+    var privateKey: String?
     @Option(
         name: .customLong("signing-key"),
         help: ArgumentHelp(
@@ -62,8 +73,29 @@ struct SimulatorVerb: AsyncParsableCommand {
         help: "How tokens that were never set are answered: accept (as active) or refuse (as BadDeviceToken)."
     )
     var unknownTokens = UnknownTokens.accept.rawValue
+    @Option(
+        help: ArgumentHelp(
+            "What it plays: a YAML file with settings, tokens, rules, and a timeline of what happens when. "
+                + "What stands there goes before the other options.",
+            valueName: "file"
+        )
+    )
+    var scenario: String?
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Only check scenario files, and tell what each is about.", valueName: "file")
+    )
+    var check: [String] = []
+
+    func validate() throws {
+        guard self.check.isEmpty else { return }
+        if self.certificate == nil || self.privateKey == nil {
+            throw ValidationError("--certificate and --private-key are needed; scripts/make-certs DIR makes a pair")
+        }
+    }
 
     func run() async throws {
+        guard self.check.isEmpty else { return try ScenarioFile.check(self.check) }
         let settings = try self.settings()
         signal(SIGPIPE, SIG_IGN)
         do {
@@ -81,7 +113,7 @@ struct SimulatorVerb: AsyncParsableCommand {
     }
 
     private func settings() throws -> Simulator.Settings {
-        var settings = Simulator.Settings(certificate: self.certificate, privateKey: self.privateKey)
+        var settings = Simulator.Settings(certificate: self.certificate ?? "", privateKey: self.privateKey ?? "")
         settings.host = self.host
         settings.port = self.port
         settings.controlPort = self.noControl ? nil : self.controlPort
@@ -102,6 +134,7 @@ struct SimulatorVerb: AsyncParsableCommand {
         settings.streams = self.streams
         settings.seed = self.seed
         settings.ledgerLimit = self.ledgerLimit
+        if let scenario = self.scenario { settings.play(try ScenarioFile.read(scenario)) }
         return settings
     }
 

@@ -1,0 +1,75 @@
+/// A simulator's part, written down: how it starts, and what happens when.
+package struct Scenario: Equatable, Sendable {
+    /// The first line of the description is its title.
+    package let description: String
+    /// What it needs to know before it listens.
+    let start: ScenarioStart
+    /// Carried out before it listens, and again after a reset.
+    let orders: [ControlOrder]
+    let timeline: Timeline
+
+    /// Reads a scenario.
+    /// - Parameters:
+    ///   - text: YAML.
+    ///   - readFile: gives the text of a file that the scenario names, or throws what is wrong with it.
+    /// - Throws: ``ScenarioFailure``, with all that is wrong.
+    package init(
+        text: String,
+        readFile: (String) throws(ScenarioProblem) -> String
+    ) throws(ScenarioFailure) {
+        let document: ScenarioDocument
+        do throws(ScenarioProblem) {
+            document = try ScenarioDocument(text: text)
+        } catch {
+            throw ScenarioFailure(problems: [error])
+        }
+        var reader = ScenarioReader(document)
+        let scenario = withoutActuallyEscaping(readFile) { reader.read(readFile: $0) }
+        guard let scenario, reader.problems.isEmpty else { throw ScenarioFailure(problems: reader.problems) }
+        self = scenario
+    }
+
+    init(description: String, start: ScenarioStart, orders: [ControlOrder], timeline: Timeline) {
+        self.description = description
+        self.start = start
+        self.orders = orders
+        self.timeline = timeline
+    }
+
+    /// The first sentence or line of the description.
+    package var title: String {
+        let line = self.description.split(separator: "\n").first.map(String.init) ?? ""
+        guard let end = line.firstRange(of: ". ") else { return line }
+        return String(line[..<end.lowerBound]) + "."
+    }
+
+    /// How many steps its timeline has.
+    package var stepCount: Int { self.timeline.steps.count }
+}
+
+/// A scenario cannot be used.
+package struct ScenarioFailure: Error, Equatable, Sendable {
+    /// In the order of their lines.
+    package let problems: [ScenarioProblem]
+}
+
+/// What can be said before the start only; what is nil stays as it is.
+struct ScenarioStart: Equatable, Sendable {
+    var environment: APNsEnvironment?
+    var bundleIDs: [String]?
+    var seed: UInt64?
+
+    init() {}
+
+    /// Takes what it knows and leaves the rest.
+    init(_ fields: inout Fields) throws(BadField) {
+        self.environment = try fields.choice("environment", of: APNsEnvironment.self)
+        self.bundleIDs = try fields.strings("bundle_ids")
+    }
+
+    func apply(to settings: inout Simulator.Settings) {
+        if let environment = self.environment { settings.environment = environment }
+        if let bundleIDs = self.bundleIDs { settings.bundleIDs = Set(bundleIDs) }
+        if let seed = self.seed { settings.seed = seed }
+    }
+}
