@@ -98,6 +98,10 @@ let tests: [Target] = [
         ]
     ),
     .testTarget(
+        name: "ScenarioTests",
+        dependencies: ["Worker", "Simulator", "Broker", "Store", "Push", "TestServers", logging]
+    ),
+    .testTarget(
         name: "EndToEndTests",
         dependencies: [
             "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",

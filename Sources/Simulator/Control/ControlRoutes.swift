@@ -110,6 +110,14 @@ struct ControlRoutes: Sendable {
             }
             return try Self.json(ControlValue.object([:]))
         }
+        router.post("/keys/{kid}/restore") { request, context in
+            let id = try context.parameters.require("kid")
+            try Fields(await Self.body(request)).end()
+            guard try await self.desk.ask({ $0.service.restoreKey(id) }) else {
+                throw ControlError(status: .notFound, problem: "there is no such key that was revoked")
+            }
+            return try Self.json(ControlValue.object([:]))
+        }
         router.post("/connections/goaway") { request, _ in
             var fields = try Fields(await Self.body(request))
             var goAway = try GoAwayOrder(&fields)

@@ -44,6 +44,7 @@ struct ProviderTokenCheck: Sendable {
     let settings: Settings
     /// By `kid`, without those that were revoked.
     private var keys: [String: RegisteredKey] = [:]
+    private var revoked: [String: RegisteredKey] = [:]
     private var tokens: [Token] = []
     private var numbers: [UInt64: Int] = [:]
     private var updatesByKey: [String: TokenUpdates] = [:]
@@ -57,6 +58,7 @@ struct ProviderTokenCheck: Sendable {
     /// Adds a key, or replaces the one with the same id.
     mutating func add(_ key: ProviderKey) throws(ProviderKeyError) {
         self.keys[key.id] = try RegisteredKey(key)
+        self.revoked[key.id] = nil
         self.forgetOrigins()
     }
 
@@ -64,11 +66,24 @@ struct ProviderTokenCheck: Sendable {
     /// - Returns: whether there was such a key.
     mutating func revoke(_ id: String) -> Bool {
         self.forgetOrigins()
-        return self.keys.removeValue(forKey: id) != nil
+        guard let key = self.keys.removeValue(forKey: id) else { return false }
+        self.revoked[id] = key
+        return true
+    }
+
+    /// Takes its revocation back.
+    /// - Returns: whether it was revoked.
+    mutating func restore(_ id: String) -> Bool {
+        self.forgetOrigins()
+        guard let key = self.revoked.removeValue(forKey: id) else { return false }
+        self.keys[id] = key
+        return true
     }
 
     /// The `kid`s in use.
     var keyIDs: [String] { self.keys.keys.sorted() }
+    /// The `kid`s that were revoked and not restored or replaced.
+    var revokedIDs: [String] { self.revoked.keys.sorted() }
 
     private mutating func forgetOrigins() {
         for index in self.tokens.indices { self.tokens[index].origin = .unknown }

@@ -5,7 +5,9 @@ enum ControlOrder: Equatable, Sendable {
     case removeRules
     case setTokens([[UInt8]], TokenOrder)
     case addKey(ProviderKey)
-    case revokeKey(String)
+    /// nil: every key.
+    case revokeKey(String?)
+    case restoreKey(String?)
     case settings(SettingsOrder)
     case goAway(GoAwayOrder)
     case drop
@@ -18,6 +20,7 @@ enum ControlOrder: Equatable, Sendable {
         case setToken = "set_token"
         case addKey = "add_key"
         case revokeKey = "revoke_key"
+        case restoreKey = "restore_key"
         case settings
         case goAway = "goaway"
         case drop
@@ -32,7 +35,8 @@ enum ControlOrder: Equatable, Sendable {
             self = .removeRules
         case .setToken: self = try Self.tokens(json)
         case .addKey: self = .addKey(try ProviderKey(json: json))
-        case .revokeKey: self = .revokeKey(try Self.word(json, "the id of a key"))
+        case .revokeKey: self = .revokeKey(try Self.key(json))
+        case .restoreKey: self = .restoreKey(try Self.key(json))
         case .settings: self = .settings(try SettingsOrder(json: json))
         case .goAway:
             var fields = try Fields(json == .null ? .object([:]) : json)
@@ -54,6 +58,7 @@ enum ControlOrder: Equatable, Sendable {
         case .setTokens: .setToken
         case .addKey: .addKey
         case .revokeKey: .revokeKey
+        case .restoreKey: .restoreKey
         case .settings: .settings
         case .goAway: .goAway
         case .drop: .drop
@@ -80,7 +85,13 @@ enum ControlOrder: Equatable, Sendable {
                 return error.description
             }
         case .revokeKey(let id):
-            return server.service.revokeKey(id) ? nil : "there is no key \(id)"
+            let known = server.service.check.providerTokens.keyIDs
+            let wanted = id.map { [$0] } ?? known
+            if wanted.isEmpty { return "there are no keys" }
+            for id in wanted where !server.service.revokeKey(id) { return "there is no key \(id)" }
+        case .restoreKey(let id):
+            let wanted = id.map { [$0] } ?? server.service.check.providerTokens.revokedIDs
+            for id in wanted where !server.service.restoreKey(id) { return "\(id) was not revoked" }
         case .settings(let order): order.apply(to: server)
         case .goAway(let order):
             _ = server.goAwayAll(code: order.code, debugData: order.debugData, lastStream: order.lastStream)
@@ -96,6 +107,12 @@ enum ControlOrder: Equatable, Sendable {
             throw BadField(field: "", problem: "must be \(what), not \(json.kind)")
         }
         return text
+    }
+
+    /// A key's id; nil for all of them.
+    private static func key(_ json: ControlValue) throws(BadField) -> String? {
+        let id = try self.word(json, "the id of a key, or all")
+        return id == "all" ? nil : id
     }
 
     private static func nothing(_ json: ControlValue) throws(BadField) {

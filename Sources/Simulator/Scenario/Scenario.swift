@@ -1,6 +1,6 @@
 /// A simulator's part, written down: how it starts, and what happens when.
 package struct Scenario: Equatable, Sendable {
-    /// The first line of the description is its title.
+    /// What it is about; the first sentence is its title.
     package let description: String
     /// What it needs to know before it listens.
     let start: ScenarioStart
@@ -36,11 +36,11 @@ package struct Scenario: Equatable, Sendable {
         self.timeline = timeline
     }
 
-    /// The first sentence or line of the description.
+    /// The first sentence of the description.
     package var title: String {
-        let line = self.description.split(separator: "\n").first.map(String.init) ?? ""
-        guard let end = line.firstRange(of: ". ") else { return line }
-        return String(line[..<end.lowerBound]) + "."
+        let text = self.description.split(separator: "\n").joined(separator: " ")
+        guard let end = text.firstRange(of: ". ") else { return text }
+        return String(text[..<end.lowerBound]) + "."
     }
 
     /// How many steps its timeline has.

@@ -247,6 +247,10 @@ struct PushService: Sendable {
         self.check.providerTokens.revoke(id)
     }
 
+    mutating func restoreKey(_ id: String) -> Bool {
+        self.check.providerTokens.restore(id)
+    }
+
     mutating func setToken(_ token: [UInt8], topic: [UInt8]?, to state: TokenState) {
         self.check.tokens.set(token, topic: topic, to: state)
         if state == .active { self.ledger.isBack(token, topic: topic) }
