@@ -109,6 +109,20 @@ package final class HTTP2Server {
         self.transport?.setNeedsFlush()
     }
 
+    /// Sends the rest of an answer that was left unfinished.
+    package func finish(stream id: Int32, body: Body) {
+        guard let session = self.session, let stream = self.stream(id), !stream.pointee.endsStream else { return }
+        stream.pointee.body = body.bytes
+        stream.pointee.bodyNext = body.range.lowerBound
+        stream.pointee.bodyEnd = body.range.upperBound
+        stream.pointee.endsStream = true
+        var provider = nghttp2_data_provider()
+        provider.source.ptr = UnsafeMutableRawPointer(stream)
+        provider.read_callback = ServerSession.readBody
+        nghttp2_submit_data(session, UInt8(NGHTTP2_FLAG_END_STREAM.rawValue), id, &provider)
+        self.transport?.setNeedsFlush()
+    }
+
     /// Sends RST_STREAM.
     package func reset(stream: Int32, code: UInt32) {
         guard let session = self.session, !self.isOver else { return }
@@ -134,6 +148,18 @@ package final class HTTP2Server {
         self.streamLimit = limit
         self.limitsToAnnounce.append(limit)
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil, 0)
+        self.transport?.setNeedsFlush()
+    }
+
+    /// Announces another INITIAL_WINDOW_SIZE.
+    package func setInitialWindow(_ size: UInt32) {
+        guard let session = self.session, !self.isOver else { return }
+        self.limitsToAnnounce.append(nil)
+        var entry = nghttp2_settings_entry(
+            settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue),
+            value: size
+        )
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
         self.transport?.setNeedsFlush()
     }
 

@@ -4,10 +4,11 @@ internal import HTTP2
 struct AnswerHeaders {
     private let block = HeaderBlock()
 
-    func fill(with answer: Answer) -> HeaderBlock {
+    func fill(with answer: Answer, retryAfter: String? = nil) -> HeaderBlock {
         self.block.removeAll()
         self.block.append(Self.id, answer.id.bytes(upperCase: !answer.isOwnID))
         if let uniqueID = answer.uniqueID { self.block.append(Self.uniqueID, uniqueID.bytes(upperCase: false)) }
+        if let retryAfter { self.block.append(name: "retry-after", value: retryAfter) }
         return self.block
     }
 

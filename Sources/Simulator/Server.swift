@@ -13,13 +13,28 @@ final class Server {
         let deed: Deed
     }
 
+    /// What waits for its time.
+    private enum Due {
+        case deed(Pending)
+        case call(() -> Void)
+    }
+
     let loop: EventLoop
     /// Where it listens.
     let port: UInt16
     var service: PushService
+    private(set) var clock = VirtualClock()
     let headers = AnswerHeaders()
-    private let overflow: HTTP2Server.Overflow
+    /// For connections that are about to be made.
+    var overflow: StreamOverflow
+    var windows = FaultRule.SettingsForm()
+    private let host: String
+    private let certificates: ServerCertificates
     private var listener: Listener?
+    /// Connections that have come in and whose TLS handshake has not begun, and what to call when they are let go.
+    private var held: [ObjectIdentifier: Arrival] = [:]
+    /// Connections on which nothing will ever be said.
+    private var mute: [ObjectIdentifier: MuteLine] = [:]
     /// Connections whose TLS handshake is not done.
     private var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
@@ -31,27 +46,32 @@ final class Server {
     var isScenarioCounting = false
     /// Keys of the start, which a scenario may revoke and has back when it starts over.
     let keys: [ProviderKey]
-    private var queue = TimedQueue<Pending>()
+    private var openSessions = 0
+    private var queue = TimedQueue<Due>()
     private var alarm: Deadline?
 
     /// - Throws: `ListenError`, `TLSContextError` or `ProviderKeyError`.
     init(settings: Simulator.Settings, loop: EventLoop) throws {
         self.loop = loop
-        self.overflow = settings.endsConnectionOnOverflow ? .goAway : .refuse
+        self.overflow = settings.overflow
+        self.windows.window = settings.window
+        self.windows.connectionWindow = settings.connectionWindow
+        self.host = settings.host
         var service = PushService(settings: settings.service)
         for key in settings.keys { try service.addKey(key) }
         self.service = service
         self.keys = settings.keys
-        let tls = try TLSContext.server(certificate: settings.certificate, key: settings.privateKey, alpn: "h2")
+        self.certificates = try ServerCertificates(
+            usual: CertificateFiles(certificate: settings.certificate, privateKey: settings.privateKey),
+            others: settings.certificates
+        )
         let doorman = Doorman()
-        let listener = try Listener(
-            on: Endpoint(host: settings.host, port: settings.port),
-            tls: tls,
-            loop: loop
-        ) { make in doorman.server?.accept(make) }
+        let endpoint = Endpoint(host: settings.host, port: settings.port)
+        let listener = try Listener(on: endpoint, loop: loop) { arrival in doorman.server?.accept(arrival) }
         self.port = listener.port
         self.listener = listener
         doorman.server = self
+        if settings.clockScale != 1 { self.clock.run(at: settings.clockScale, from: self.realMoment) }
         if let scenario = settings.scenario { self.play(scenario) }
     }
 
@@ -60,32 +80,117 @@ final class Server {
         weak var server: Server?
     }
 
-    /// The time of this turn.
-    var moment: PushService.Moment {
+    // MARK: Time
+
+    /// The time of this turn, as it is.
+    var realMoment: PushService.Moment {
         PushService.Moment(wall: self.loop.wallTime, monotonic: self.loop.now)
+    }
+
+    /// The time of this turn, as the simulator has it.
+    var moment: PushService.Moment { self.clock.moment(at: self.realMoment) }
+
+    /// Changes the clock; what is due by then is done when this turn ends.
+    func changeClock(_ body: (inout VirtualClock, _ real: PushService.Moment) -> Void) {
+        body(&self.clock, self.realMoment)
+        self.alarm?.cancel()
+        self.setAlarm()
+    }
+
+    /// Calls `body` after so much of the simulator's time.
+    func after(_ duration: Duration, _ body: @escaping () -> Void) {
+        self.queue.insert(.call(body), at: self.moment.monotonic + duration)
+        self.setAlarm()
     }
 
     // MARK: Connections
 
-    private func accept(_ make: (any TransportDelegate) -> Transport) {
+    /// Whether new connections are taken; else the system refuses them.
+    var listens: Bool {
+        get { self.listener != nil }
+        set {
+            guard newValue != self.listens else { return }
+            guard newValue else {
+                self.listener?.close()
+                self.listener = nil
+                return
+            }
+            let endpoint = Endpoint(host: self.host, port: self.port)
+            self.listener = try? Listener(on: endpoint, loop: self.loop) { [weak self] in self?.accept($0) }
+        }
+    }
+
+    private func accept(_ arrival: Arrival) {
+        let now = self.moment
+        let open = self.openSessions + self.arriving.count + self.held.count + self.mute.count
+        switch self.service.arrive(from: arrival.source, open: open, at: now) {
+        case .refused: arrival.refuse()
+        case .admitted(nil): self.begin(arrival, fault: nil, handshake: FaultRule.HandshakeForm())
+        case .admitted(let fault?): self.accept(arrival, with: fault)
+        }
+    }
+
+    private func accept(_ arrival: Arrival, with fault: FaultRules.Fault) {
+        switch fault.action {
+        case .refuse: self.hold(arrival, for: fault.delay) { $0.refuse() }
+        case .silence:
+            let line = MuteLine { [weak self] in self?.mute[$0] = nil }
+            line.begin(arrival)
+            self.mute[ObjectIdentifier(line)] = line
+        case .handshake(let form):
+            self.hold(arrival, for: fault.delay) { [weak self] in self?.begin($0, fault: nil, handshake: form) }
+        default: self.begin(arrival, fault: fault, handshake: FaultRule.HandshakeForm())
+        }
+    }
+
+    private func hold(_ arrival: Arrival, for delay: Duration, then body: @escaping (Arrival) -> Void) {
+        guard delay > .zero else { return body(arrival) }
+        self.held[ObjectIdentifier(arrival)] = arrival
+        self.after(delay) { [weak self] in
+            guard let arrival = self?.held.removeValue(forKey: ObjectIdentifier(arrival)) else { return }
+            body(arrival)
+        }
+    }
+
+    private func begin(_ arrival: Arrival, fault: FaultRules.Fault?, handshake: FaultRule.HandshakeForm) {
+        guard let tls = self.certificates.context(for: handshake) else { return arrival.refuse() }
+        var windows = self.windows
+        if case .settings(let form)? = fault?.action { windows = windows.changed(by: form) }
+        if case .goAway(_, _, _, let form)? = fault?.action, form.isBeforeSettings { windows.isSent = false }
         var settings = HTTP2Server.Settings()
-        settings.maxConcurrentStreams = Int(self.service.streams.initial)
-        settings.overflow = self.overflow
-        let session = Session(server: self)
+        settings.maxConcurrentStreams = Int(windows.streams ?? self.service.streams.initial)
+        settings.overflow =
+            switch self.overflow {
+            case .refuse: .refuse
+            case .goAway: .goAway
+            case .accept: .accept
+            }
+        settings.initialWindow = Int(windows.window ?? 65_535)
+        settings.connectionWindow = Int(windows.connectionWindow ?? 65_535)
+        settings.updatesWindows = windows.updatesWindows ?? true
+        settings.sendsSettings = windows.isSent
+        let session = Session(server: self, source: arrival.source, fault: fault)
         self.arriving[ObjectIdentifier(session)] = session
-        session.begin(make, settings: settings)
+        session.begin({ arrival.begin(tls: tls, delegate: $0) }, settings: settings)
     }
 
     /// A connection is ready for requests.
     func didOpen(_ session: Session) -> Int {
         self.arriving[ObjectIdentifier(session)] = nil
-        let place = self.service.open(at: self.loop.wallTime)
+        let place = self.service.open(
+            at: self.moment,
+            from: session.source,
+            fault: session.fault,
+            held: session.heldStreams
+        )
+        self.openSessions += 1
         if place == self.sessions.count {
             self.sessions.append(session)
         } else {
             self.sessions[place] = session
         }
         if self.isScenarioCounting { self.loop.after(.zero) { [weak self] in self?.proceed() } }
+        session.watchIdleness()
         return place
     }
 
@@ -96,9 +201,10 @@ final class Server {
 
     /// A connection that was open is over.
     func didClose(_ place: Int, traffic: ConnectionTraffic, ending: String) {
+        self.openSessions -= 1
         self.sessions[place] = nil
         self.service.note(traffic, on: place)
-        self.service.close(place, ending: ending, at: self.loop.wallTime)
+        self.service.close(place, ending: ending, at: self.moment.wall)
     }
 
     // MARK: Requests
@@ -106,19 +212,20 @@ final class Server {
     /// Takes in one request.
     func receive(_ request: PushRequest, stream: Int32, on session: Session, place: Int) {
         defer { if self.isScenarioCounting { self.proceed() } }
+        let now = self.moment
         guard stream <= session.lastStream else {
             // Its beginning was here before the GOAWAY, its end came after it.
-            let entry = self.service.ignore(request, stream: stream, on: place, at: self.moment)
+            let entry = self.service.ignore(request, stream: stream, on: place, at: now)
             session.isUnderWay(stream, entry: entry)
             return session.abandon(stream)
         }
-        let reaction = self.service.receive(request, stream: stream, on: place, at: self.moment)
+        let reaction = self.service.receive(request, stream: stream, on: place, at: now)
         session.isUnderWay(stream, entry: reaction.entry)
         if let limit = reaction.streamLimit { session.announce(limit) }
         let pending = Pending(session: session, stream: stream, entry: reaction.entry, deed: reaction.deed)
         guard reaction.delay > .zero else { return self.perform(pending) }
         session.isOwed(1)
-        self.queue.insert(pending, at: self.loop.now + reaction.delay)
+        self.queue.insert(.deed(pending), at: now.monotonic + reaction.delay)
         self.setAlarm()
     }
 
@@ -128,7 +235,9 @@ final class Server {
     }
 
     private func setAlarm() {
-        guard let next = self.queue.next else { return }
+        guard let due = self.queue.next else { return }
+        let next = self.clock.realTime(of: due)
+        guard next < .distantFuture else { return }
         if let alarm = self.alarm, alarm.isPending {
             if alarm.time <= next { return }
             alarm.cancel()
@@ -137,11 +246,16 @@ final class Server {
     }
 
     private func performDue() {
-        while let pending = self.queue.popDue(at: self.loop.now) {
-            // Beyond the last stream of a GOAWAY it is owed no more.
-            guard pending.stream <= pending.session.lastStream else { continue }
-            pending.session.isOwed(-1)
-            self.perform(pending)
+        let now = self.moment.monotonic
+        while let due = self.queue.popDue(at: now) {
+            switch due {
+            case .call(let body): body()
+            case .deed(let pending):
+                // Beyond the last stream of a GOAWAY it is owed no more.
+                guard pending.stream <= pending.session.lastStream else { continue }
+                pending.session.isOwed(-1)
+                self.perform(pending)
+            }
         }
         self.setAlarm()
     }
@@ -149,37 +263,78 @@ final class Server {
     private func perform(_ pending: Pending) {
         let session = pending.session
         guard session.place != nil else { return }
-        switch pending.deed {
-        case .answer(let answer):
-            session.answer(pending.stream, with: answer)
-        case .goAway(let lastStream, let code, let debugData, let answer):
-            if answer == nil {
-                self.service.withdraw(pending.entry)
-                session.abandon(pending.stream)
-            }
-            self.goAway(session, lastStream: lastStream, code: code, debugData: debugData)
-            if let answer { session.answer(pending.stream, with: answer) }
-        case .reset(let code):
-            session.reset(pending.stream, code: code)
-        case .drop:
-            session.end(withReset: true, ending: "dropped by a rule")
-        case .close:
-            session.end(withReset: false, ending: "closed by a rule")
-        case .stall:
-            session.abandon(pending.stream)
-        }
+        self.perform(pending.deed, pending)
         session.closeIfDone()
     }
 
+    private func perform(_ deed: Deed, _ pending: Pending) {
+        let session = pending.session
+        let stream = pending.stream
+        switch deed {
+        case .answer(let answer): session.answer(stream, with: answer)
+        case .formed(let answer, let form): session.answer(stream, with: answer, form: form)
+        case .goAway(let farewell, let answer): self.goAway(farewell, answer: answer, pending)
+        case .reset(let code, let then): session.reset(stream, code: code, then: then)
+        case .drop: session.end(withReset: true, ending: "dropped by a rule")
+        case .close: session.end(withReset: false, ending: "closed by a rule")
+        case .stall: session.abandon(stream)
+        case .blackHole(let reads):
+            session.abandon(stream)
+            session.fallSilent(reads: reads)
+        case .also(let action, let rest):
+            session.apply(action)
+            self.perform(rest, pending)
+        case .last(let rest, let ending):
+            self.perform(rest, pending)
+            switch ending {
+            case .drop: session.endWhenSent(ending: "too many errors")
+            case .goAway:
+                let farewell = Farewell(code: 0, debugData: [], lastStream: .current)
+                self.sayGoAway(session, farewell, lastStream: session.newestStream)
+            }
+        }
+    }
+
+    // MARK: GOAWAY
+
+    private func goAway(_ farewell: Farewell, answer: Answer?, _ pending: Pending) {
+        let session = pending.session
+        let isBeyond = farewell.lastStream.number(for: pending.stream) < pending.stream
+        if answer == nil {
+            if isBeyond { self.service.withdraw(pending.entry) }
+            session.abandon(pending.stream)
+        }
+        if let answer, farewell.form.warning != nil { session.answer(pending.stream, with: answer) }
+        self.sayGoAway(session, farewell, lastStream: farewell.lastStream.number(for: pending.stream))
+        if let answer, farewell.form.warning == nil { session.answer(pending.stream, with: answer) }
+    }
+
+    /// Says GOAWAY, after a warning if there is to be one, and does what is to come after it.
+    func sayGoAway(_ session: Session, _ farewell: Farewell, lastStream: Int32) {
+        guard let warning = farewell.form.warning else { return self.end(session, farewell, lastStream: lastStream) }
+        session.warn()
+        self.after(warning) { [weak self, weak session] in
+            guard let self, let session, session.place != nil else { return }
+            // What came after the warning was welcome.
+            let last = farewell.lastStream == .current ? session.newestStream : lastStream
+            self.end(session, farewell, lastStream: last)
+            session.closeIfDone()
+        }
+    }
+
+    private func end(_ session: Session, _ farewell: Farewell, lastStream: Int32) {
+        self.takeBack(session, after: lastStream)
+        session.goAway(farewell, lastStream: lastStream)
+    }
+
     /// What waits for its time beyond the last stream is taken back: its sender will take it elsewhere.
-    private func goAway(_ session: Session, lastStream: Int32, code: UInt32, debugData: [UInt8]) {
-        for pending in self.queue.elements
+    private func takeBack(_ session: Session, after lastStream: Int32) {
+        for case .deed(let pending) in self.queue.elements
         where pending.session === session && pending.stream > lastStream && pending.stream <= session.lastStream {
             self.service.withdraw(pending.entry)
             session.abandon(pending.stream)
             session.isOwed(-1)
         }
-        session.goAway(lastStream: lastStream, code: code, debugData: debugData)
     }
 
     // MARK: Control
@@ -202,7 +357,24 @@ final class Server {
     }
 
     func addRule(_ rule: FaultRule) -> String? {
-        self.service.addRule(rule, at: self.loop.now)
+        self.service.addRule(rule, at: self.moment.monotonic)
+    }
+
+    /// Why a rule cannot be used here, though it reads well.
+    func problem(with rule: FaultRule) -> BadField? {
+        guard case .handshake(let form) = rule.action, let name = form.certificate,
+            !self.certificates.names.contains(name)
+        else { return nil }
+        let known = self.certificates.names.joined(separator: ", ")
+        return BadField(
+            field: "action.certificate",
+            problem: known.isEmpty ? "names a certificate, and none were given" : "must be one of \(known)"
+        )
+    }
+
+    /// Open connections take note of another policy.
+    func policyHasChanged() {
+        for session in self.sessions { session?.watchIdleness() }
     }
 
     func setStreams(initial: UInt32?, full: UInt32?, dropsAfterRejection: Bool?) {
@@ -215,6 +387,8 @@ final class Server {
 
     func reset() {
         self.announce(self.service.reset())
+        self.policyHasChanged()
+        self.listens = true
         self.startOver()
     }
 
@@ -224,15 +398,14 @@ final class Server {
 
     /// - Returns: how many connections there were.
     func goAwayAll(code: UInt32, debugData: String, lastStream: FaultRule.LastStream) -> Int {
+        self.goAwayAll(Farewell(code: code, debugData: Array(debugData.utf8), lastStream: lastStream))
+    }
+
+    /// - Returns: how many connections there were.
+    func goAwayAll(_ farewell: Farewell) -> Int {
         let open = self.sessions.compactMap { $0 }
         for session in open {
-            let last: Int32 =
-                switch lastStream {
-                case .current: session.newestStream
-                case .zero: 0
-                case .stream(let number): number
-                }
-            self.goAway(session, lastStream: last, code: code, debugData: Array(debugData.utf8))
+            self.sayGoAway(session, farewell, lastStream: farewell.lastStream.number(for: session.newestStream))
             session.closeIfDone()
         }
         return open.count
@@ -252,6 +425,9 @@ final class Server {
         self.alarm?.cancel()
         self.scenarioAlarm?.cancel()
         for session in self.arriving.values { session.end(withReset: true, ending: "stopped") }
+        for line in self.mute.values { line.end() }
+        self.mute.removeAll()
+        self.held.removeAll()
         _ = self.dropAll()
         self.loop.stop()
     }

@@ -1,11 +1,16 @@
 internal import HTTP2
 internal import Loop
+internal import Push
 internal import Wire
 
 /// One connection of the simulator.
 final class Session {
     private unowned let server: Server
     private var connection: HTTP2Server?
+    /// The sender's address.
+    let source: String
+    /// What it met as it came in.
+    let fault: FaultRules.Fault?
     /// Its place in the service; nil before the TLS handshake is done and after the end.
     private(set) var place: Int?
     /// The lowest last stream that a GOAWAY has told.
@@ -18,9 +23,21 @@ final class Session {
     private var owed = 0
     private var ending: String?
     private var isClosing = false
+    /// Whether nothing is said on it any more.
+    private var isSilent = false
+    private var watchesIdleness = false
+    /// PINGs received when its idleness was looked at last.
+    private var pingsSeen = 0
 
-    init(server: Server) {
+    init(server: Server, source: String, fault: FaultRules.Fault?) {
         self.server = server
+        self.source = source
+        self.fault = fault
+    }
+
+    /// The stream limit that it keeps whatever is judged.
+    var heldStreams: UInt32? {
+        if case .settings(let form)? = self.fault?.action { form.streams } else { nil }
     }
 
     /// Takes over the connection that a listener has accepted.
@@ -58,8 +75,46 @@ final class Session {
         )
     }
 
-    func reset(_ stream: Int32, code: UInt32) {
+    /// Answers in a way that is not usual.
+    func answer(_ stream: Int32, with answer: Answer, form: FaultRule.AnswerForm) {
+        let body =
+            switch form.extent {
+            case .whole: answer.body
+            case .headers: [UInt8]()
+            case .half: Array(answer.body.prefix(answer.body.count / 2))
+            }
+        let isPaused = form.pause > .zero && !body.isEmpty
+        let isWhole = form.extent == .whole
+        self.connection?.respond(
+            stream: stream,
+            status: Int(answer.status),
+            headers: self.server.headers.fill(with: answer, retryAfter: form.retryAfter),
+            body: isPaused ? .none : Body(body),
+            endsStream: isWhole && !isPaused
+        )
+        if !isWhole { self.abandon(stream) }
+        guard isPaused else { return }
+        self.isOwed(1)
+        self.server.after(form.pause) { [weak self] in
+            guard let self else { return }
+            self.isOwed(-1)
+            // Half a body cannot be followed by its end, so that the rest is what never comes.
+            if isWhole { self.connection?.finish(stream: stream, body: Body(body)) }
+            self.closeIfDone()
+        }
+    }
+
+    func reset(_ stream: Int32, code: UInt32, then: UInt32? = nil) {
         self.connection?.reset(stream: stream, code: code)
+        guard let then else { return }
+        // The first one has ended the stream, so that HTTP/2 has nothing more to say about it: RFC 9113 §6.4, by hand.
+        let number = UInt32(bitPattern: stream)
+        let frame: [UInt8] = [0, 0, 4, 3, 0] + Self.bytes(number) + Self.bytes(then)
+        self.connection?.inject(frame)
+    }
+
+    private static func bytes(_ value: UInt32) -> [UInt8] {
+        [UInt8(value >> 24), UInt8(value >> 16 & 0xff), UInt8(value >> 8 & 0xff), UInt8(value & 0xff)]
     }
 
     /// The stream stays open and gets no answer.
@@ -73,15 +128,45 @@ final class Session {
 
     // MARK: Ending
 
-    /// Streams above `lastStream` get no answer any more; when the others have theirs, the connection closes.
-    func goAway(lastStream: Int32, code: UInt32, debugData: [UInt8]) {
+    /// Says that there will be a GOAWAY (RFC 9113 §6.8).
+    func warn() {
+        self.connection?.goAway(lastStreamID: .max, code: 0)
+    }
+
+    /// Streams above `lastStream` get no answer any more; when the others have theirs, the connection closes, unless
+    /// the GOAWAY's form says otherwise.
+    func goAway(_ farewell: Farewell, lastStream: Int32) {
         self.lastStream = min(self.lastStream, lastStream)
-        self.connection?.goAway(lastStreamID: lastStream, code: code, debugData: debugData)
-        guard !self.isClosing else { return }
-        self.isClosing = true
-        self.server.loop.after(Self.drainTimeout) { [weak self] in
-            self?.end(withReset: false, ending: "GOAWAY, and requests were left")
+        self.connection?.goAway(lastStreamID: lastStream, code: farewell.code, debugData: farewell.debugData)
+        switch farewell.form.then {
+        case .stay: return
+        case .drop: return self.endWhenSent(ending: "GOAWAY, and dropped")
+        case .silence:
+            // The GOAWAY has to leave first.
+            self.server.loop.after(.zero) { [weak self] in self?.fallSilent(reads: true) }
+            self.server.after(farewell.form.silence) { [weak self] in
+                self?.end(withReset: false, ending: "GOAWAY, and silence")
+            }
+        case .drain:
+            guard !self.isClosing else { return }
+            self.isClosing = true
+            self.server.after(Self.drainTimeout) { [weak self] in
+                self?.end(withReset: false, ending: "GOAWAY, and requests were left")
+            }
         }
+    }
+
+    /// Resets the connection, but not before what was said in this turn has left.
+    func endWhenSent(ending: String) {
+        if self.ending == nil { self.ending = ending }
+        self.server.loop.after(.zero) { [weak self] in self?.end(withReset: true, ending: ending) }
+    }
+
+    /// From now on nothing is said any more.
+    func fallSilent(reads: Bool) {
+        self.isSilent = true
+        self.connection?.isSilent = true
+        if !reads { self.connection?.pauseReading() }
     }
 
     /// Closes after a GOAWAY when nothing is owed any more.
@@ -102,9 +187,90 @@ final class Session {
     private static let drainTimeout = Duration.seconds(30)
 }
 
+// MARK: - Faults and policy
+
+extension Session {
+    /// Does what a rule does to a connection that has just opened.
+    private func greet(with fault: FaultRules.Fault) {
+        switch fault.action {
+        case .settings:
+            // Nothing at all is said before the SETTINGS.
+            guard fault.delay > .zero else { return }
+            self.connection?.isSilent = true
+            self.server.after(fault.delay) { [weak self] in
+                guard let self, !self.isSilent else { return }
+                self.connection?.isSilent = false
+            }
+        case .goAway(let code, let debugData, let lastStream, let form) where form.isBeforeSettings:
+            // Right away, before there is anything else to say.
+            self.sayGoAway(code, debugData, lastStream, form)
+        default:
+            self.server.after(fault.delay) { [weak self] in self?.apply(fault.action) }
+        }
+    }
+
+    /// Does what a rule does to a connection, beside any request.
+    func apply(_ action: FaultRule.Action) {
+        guard let place = self.place else { return }
+        switch action {
+        case .ignorePings: self.connection?.acknowledgesPings = false
+        case .blackHole(let reads): self.fallSilent(reads: reads)
+        case .drop: self.end(withReset: true, ending: "dropped by a rule")
+        case .close: self.end(withReset: false, ending: "closed by a rule")
+        case .goAway(let code, let debugData, let lastStream, let form):
+            self.sayGoAway(code, debugData, lastStream, form)
+        case .settings(let form):
+            if let window = form.window { self.connection?.setInitialWindow(window) }
+            guard let streams = form.streams else { return }
+            if let limit = self.server.service.hold(streams, on: place) { self.announce(limit) }
+            guard let lasts = form.lasts else { return }
+            self.server.after(lasts) { [weak self] in
+                guard let self, let place = self.place else { return }
+                if let limit = self.server.service.hold(nil, on: place) { self.announce(limit) }
+            }
+        default: break
+        }
+    }
+
+    private func sayGoAway(
+        _ code: UInt32,
+        _ debugData: String,
+        _ lastStream: FaultRule.LastStream,
+        _ form: FaultRule.GoAwayForm
+    ) {
+        let farewell = Farewell(code: code, debugData: Array(debugData.utf8), lastStream: lastStream, form: form)
+        self.server.sayGoAway(self, farewell, lastStream: lastStream.number(for: self.newestStream))
+        self.closeIfDone()
+    }
+
+    /// Sees to it that the connection ends when it has been idle for too long.
+    func watchIdleness() {
+        guard !self.watchesIdleness, let timeout = self.server.service.policy.idleTimeout else { return }
+        self.watchesIdleness = true
+        self.pingsSeen = self.traffic.pings
+        self.server.after(timeout) { [weak self] in self?.lookAtIdleness() }
+    }
+
+    private func lookAtIdleness() {
+        self.watchesIdleness = false
+        guard let place = self.place, !self.isClosing, let connection = self.server.service.connection(place),
+            let timeout = self.server.service.policy.idleTimeout
+        else { return }
+        let idle = self.server.moment.monotonic - connection.lastRequestAt
+        guard idle >= timeout, connection.open == 0, self.traffic.pings == self.pingsSeen else {
+            self.watchesIdleness = true
+            let isBusy = connection.open > 0 || self.traffic.pings != self.pingsSeen || idle >= timeout
+            self.pingsSeen = self.traffic.pings
+            return self.server.after(isBusy ? timeout : timeout - idle) { [weak self] in self?.lookAtIdleness() }
+        }
+        self.sayGoAway(0, "{\"reason\":\"IdleTimeout\"}", .current, FaultRule.GoAwayForm())
+    }
+}
+
 extension Session: HTTP2ServerDelegate {
     func http2ServerDidOpen(_: HTTP2Server) {
         self.place = self.server.didOpen(self)
+        if let fault = self.fault { self.greet(with: fault) }
     }
 
     func http2Server(_: HTTP2Server, stream: Int32, didReceive request: HTTP2Request) {

@@ -132,6 +132,11 @@ package final class Simulator: Sendable {
 
     /// Sets the time between a request's arrival and its answer, for requests that arrive from now on.
     package func setLatency(_ latency: Duration) async throws {
+        try await self.setLatency(.fixed(latency))
+    }
+
+    /// Sets the time between a request's arrival and its answer, for requests that arrive from now on.
+    package func setLatency(_ latency: Latency) async throws {
         try await self.desk.ask { $0.service.latency = latency }
     }
 

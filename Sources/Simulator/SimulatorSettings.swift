@@ -22,18 +22,36 @@ extension Simulator {
         package var refusesMalformedBodies = false
         /// Between a request's arrival and its answer; rounded up to milliseconds, 0 answers at once.
         package var latency: Duration = .zero
+        /// Instead of ``latency``, one that is drawn anew for each request.
+        package var drawnLatency: Latency?
+        /// Seconds that pass in the simulator in each second; see ``VirtualClock``.
+        package var clockScale = 1.0
         /// Streams per connection before the first good provider token.
         package var initialStreams: UInt32 = 1
         /// Streams per connection after it.
         package var streams: UInt32 = 1000
         /// Whether a refused push lowers the limit to 1 until the next good one.
         package var dropsStreamsAfterRejection = false
-        /// Whether a stream too many ends the connection with GOAWAY; else the stream is refused.
-        package var endsConnectionOnOverflow = false
+        package var overflow = StreamOverflow.refuse
+        /// INITIAL_WINDOW_SIZE and the window of the whole connection.
+        package var window: UInt32 = 65_535
+        package var connectionWindow: UInt32 = 65_535
+        /// The age at which a provider token is too old.
+        package var providerTokenAge: Duration = .seconds(3600)
         /// The least time between two new provider tokens.
         package var providerTokenInterval: Duration = .seconds(20 * 60)
-        /// Whether that time is counted for the key; else for the connection.
-        package var countsProviderTokensByKey = false
+        package var providerTokenScope = ProviderTokenScope.connection
+        package var environmentKeySpelling = EnvironmentKeySpelling.wire
+        /// In which order a request is looked at; every step once.
+        package var checkOrder = CheckStep.allCases
+        /// How long pushes to a token that is gone are still accepted before 410 shows.
+        package var goneReportDelay: Duration = .zero
+        /// How many pushes one device token may get in a row; nil: any number, as it should be when a load generator
+        /// sends all its pushes to one.
+        package var tokenRate: TokenRate?
+        package var policy = ConnectionPolicy()
+        /// Certificates that fault rules may have the simulator show instead of its own, by name.
+        package var certificates: [String: CertificateFiles] = [:]
         /// The same seed and the same requests give the same faults.
         package var seed: UInt64 = 1
         /// Requests that the ledger keeps.
@@ -48,24 +66,30 @@ extension Simulator {
             self.privateKey = privateKey
         }
 
-        /// Has a scenario played, whose start settings go before those set so far.
+        /// Has a scenario played, whose seed and settings go before those set so far.
         package mutating func play(_ scenario: Scenario) {
             self.scenario = scenario
-            scenario.start.apply(to: &self)
+            if let seed = scenario.seed { self.seed = seed }
         }
 
         var service: PushService.Settings {
             var settings = PushService.Settings()
             settings.providerTokens.environment = self.environment
             settings.providerTokens.updateInterval = self.providerTokenInterval
-            settings.providerTokens.updateScope = self.countsProviderTokensByKey ? .key : .connection
+            settings.providerTokens.maximumAge = self.providerTokenAge
+            settings.providerTokens.updateScope = self.providerTokenScope
+            settings.providerTokens.spelling = self.environmentKeySpelling
+            settings.checkOrder = self.checkOrder
+            settings.goneReportDelay = self.goneReportDelay
+            settings.tokenRate = self.tokenRate
+            settings.policy = self.policy
             settings.bundleIDs = self.bundleIDs
             settings.unknownTokens = self.unknownTokens
             settings.malformedBody = self.refusesMalformedBodies ? .refuse : .accept
             settings.streams.initial = self.initialStreams
             settings.streams.full = self.streams
             settings.streams.dropsAfterRejection = self.dropsStreamsAfterRejection
-            settings.latency = self.latency
+            settings.latency = self.drawnLatency ?? .fixed(self.latency)
             settings.seed = self.seed
             settings.ledger.limit = self.ledgerLimit
             settings.ledger.keptBodies = self.keptBodies

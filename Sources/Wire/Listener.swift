@@ -5,9 +5,8 @@ package import Loop
 /// Accepts TCP connections on one local address.
 package final class Listener {
     private let loop: EventLoop
-    private let tls: TLSContext?
     private let settings: Transport.Settings
-    private let accept: (_ make: (any TransportDelegate) -> Transport) -> Void
+    private let accept: (Arrival) -> Void
     private var socket: Socket?
     private var watch: Watch?
 
@@ -20,15 +19,27 @@ package final class Listener {
     ///   - accept: called for each connection with a function that, given the delegate, makes its transport. Not
     ///     calling it refuses the connection.
     /// - Throws: when the address cannot be bound.
-    package init(
+    package convenience init(
         on endpoint: Endpoint,
         tls: TLSContext?,
         settings: Transport.Settings = Transport.Settings(),
         loop: EventLoop,
         accept: @escaping (_ make: (any TransportDelegate) -> Transport) -> Void
     ) throws(ListenError) {
+        try self.init(on: endpoint, settings: settings, loop: loop) { arrival in
+            accept { arrival.begin(tls: tls, delegate: $0) }
+        }
+    }
+
+    /// Listens until `close`, and leaves to the caller how each connection is spoken on.
+    /// - Throws: when the address cannot be bound.
+    package init(
+        on endpoint: Endpoint,
+        settings: Transport.Settings = Transport.Settings(),
+        loop: EventLoop,
+        arrivals accept: @escaping (Arrival) -> Void
+    ) throws(ListenError) {
         self.loop = loop
-        self.tls = tls
         self.settings = settings
         self.accept = accept
         guard var address = Self.address(of: endpoint), let socket = Socket(family: AF_INET) else {
@@ -77,17 +88,7 @@ extension Listener: ReadinessHandler {
         while let listening = self.socket?.descriptor {
             let descriptor = pushfleet_accept(listening)
             guard descriptor >= 0 else { return self.acceptFailed(errno) }
-            var accepted: Socket? = Socket(adopting: descriptor)
-            self.accept { delegate in
-                guard let socket = accepted.take() else { preconditionFailure("one transport per connection") }
-                return Transport(
-                    accepted: socket,
-                    tls: self.tls,
-                    settings: self.settings,
-                    on: self.loop,
-                    delegate: delegate
-                )
-            }
+            self.accept(Arrival(Socket(adopting: descriptor), settings: self.settings, loop: self.loop))
         }
     }
 }

@@ -6,12 +6,18 @@ struct TokenOrder: Equatable, Sendable {
         case active, unregistered, expired
         case otherTopic = "other_topic"
         case otherEnvironment = "other_environment"
+        /// Active again after it had been gone.
+        case reregistered
     }
 
     let topic: String?
+    /// The only environment that this is about; nil for both.
+    let environment: APNsEnvironment?
     let state: State
     /// Milliseconds since 1970.
     let time: Int64?
+    /// How long pushes are still accepted before a 410 shows; nil for the simulator's own delay.
+    let reportDelay: Duration?
 
     init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json)
@@ -19,7 +25,7 @@ struct TokenOrder: Equatable, Sendable {
         try fields.end()
     }
 
-    /// Takes what it knows and leaves the rest.
+    /// Takes its fields and leaves the others, for whoever has more to say in the same object.
     init(_ fields: inout Fields) throws(BadField) {
         self.topic = try fields.string("topic")
         guard let state = try fields.choice("state", of: State.self) else {
@@ -27,16 +33,34 @@ struct TokenOrder: Equatable, Sendable {
             throw fields.error("state", "is required: one of \(states)")
         }
         self.state = state
+        self.environment = try fields.choice("environment", of: APNsEnvironment.self)
         self.time = try fields.integer("at", in: 0...Int64(1) << 52)
-        if self.time != nil, state != .unregistered, state != .expired {
-            throw fields.error("at", "goes with unregistered and expired only")
+        self.reportDelay = try fields.duration("shows_after_ms")
+        if self.time != nil, state != .unregistered, state != .expired, state != .reregistered {
+            throw fields.error("at", "goes with unregistered, expired and reregistered only")
         }
+        if self.reportDelay != nil, state != .unregistered, state != .expired {
+            throw fields.error("shows_after_ms", "goes with unregistered and expired only")
+        }
+    }
+
+    /// Has the simulator know it.
+    func apply(to token: [UInt8], of service: inout PushService, at now: UnixTime) {
+        service.setToken(
+            token,
+            topic: self.topic.map { Array($0.utf8) },
+            to: self.state(at: now),
+            environment: self.environment,
+            showsAt: self.reportDelay.map { now + $0 },
+            at: now
+        )
     }
 
     func state(at now: UnixTime) -> TokenState {
         let time = self.time.map { UnixTime(milliseconds: $0) } ?? now
         return switch self.state {
         case .active: .active
+        case .reregistered: .reregistered(at: time)
         case .unregistered: .unregistered(at: time)
         case .expired: .expired(at: time)
         case .otherTopic: .otherTopic
@@ -61,44 +85,6 @@ extension ProviderKey {
     }
 }
 
-/// What `POST /settings` asks for; what is nil stays as it is.
-struct SettingsOrder: Equatable, Sendable {
-    private enum Unknown: String, CaseIterable {
-        case accept, refuse
-    }
-
-    private let latency: Duration?
-    private let initialStreams: UInt32?
-    private let streams: UInt32?
-    private let dropsStreams: Bool?
-    private let unknownTokens: UnknownTokens?
-
-    init(json: ControlValue) throws(BadField) {
-        var fields = try Fields(json)
-        try self.init(&fields)
-        try fields.end()
-    }
-
-    /// Takes what it knows and leaves the rest.
-    init(_ fields: inout Fields) throws(BadField) {
-        self.latency = try fields.integer("latency_ms", in: 0...3_600_000).map { .milliseconds($0) }
-        self.initialStreams = try fields.integer("initial_streams", in: 1...100_000).map { UInt32($0) }
-        self.streams = try fields.integer("streams", in: 1...100_000).map { UInt32($0) }
-        self.dropsStreams = try fields.bool("drops_streams_after_rejection")
-        self.unknownTokens = try fields.choice("unknown_tokens", of: UnknownTokens.self)
-    }
-
-    func apply(to server: Server) {
-        if let latency = self.latency { server.service.latency = latency }
-        if let unknownTokens = self.unknownTokens { server.service.setUnknownTokens(unknownTokens) }
-        server.setStreams(
-            initial: self.initialStreams,
-            full: self.streams,
-            dropsAfterRejection: self.dropsStreams
-        )
-    }
-}
-
 extension LedgerFilter {
     /// What `GET /ledger` asks for.
     init(query: consuming Query) throws(BadField) {
@@ -119,6 +105,8 @@ extension LedgerFilter {
         self.connection = try query.integer("connection", in: 1...Int64(Int32.max)).map { Int($0) }
         self.accepted = try query.bool("accepted")
         self.answered = try query.bool("answered")
+        self.afterGone = try query.bool("after_gone")
+        self.rule = query.string("rule")
         self.before = try query.integer("before", in: 1...Int64.max).map { UInt64($0) }
         try query.end()
     }

@@ -8,7 +8,9 @@ struct ControlStatus: Codable, Equatable, Sendable {
     var rules: Int
     var connections: Int
     var requests: Int
+    /// The least, and the most that it may be.
     var latencyMs: Int
+    var latencyMostMs: Int
     var initialStreams: Int
     var streams: Int
     var dropsStreamsAfterRejection: Bool
@@ -17,12 +19,13 @@ struct ControlStatus: Codable, Equatable, Sendable {
     init(_ server: Server) {
         let service = server.service
         self.port = Int(server.port)
-        self.environment = service.settings.providerTokens.environment
+        self.environment = service.check.providerTokens.settings.environment
         self.keys = service.check.providerTokens.keyIDs
         self.rules = service.faults.uses.count
         self.connections = service.log.open
         self.requests = service.ledger.totals.requests
-        self.latencyMs = Int(service.latency.milliseconds)
+        self.latencyMs = Int(service.latency.bounds.lowerBound.milliseconds)
+        self.latencyMostMs = Int(service.latency.bounds.upperBound.milliseconds)
         self.initialStreams = Int(service.streams.initial)
         self.streams = Int(service.streams.full)
         self.dropsStreamsAfterRejection = service.streams.dropsAfterRejection
@@ -38,6 +41,10 @@ struct TokenReport: Codable, Equatable, Sendable {
         var state: String
         /// Milliseconds since 1970.
         var at: Int64?
+        /// nil: both.
+        var environment: APNsEnvironment?
+        /// From when on a 410 shows; nil: at once.
+        var showsAt: Int64?
     }
 
     var token: String
@@ -53,7 +60,9 @@ struct TokenReport: Codable, Equatable, Sendable {
             return Registration(
                 topic: registration.topic.map { String(decoding: $0, as: UTF8.self) },
                 state: state.rawValue,
-                at: time
+                at: time,
+                environment: registration.environment,
+                showsAt: registration.showsAt?.milliseconds
             )
         }
         let chain = service.ledger.tokens.chains[Digest.of(token)]
@@ -66,6 +75,7 @@ extension TokenState {
     fileprivate var parts: (TokenOrder.State, Int64?) {
         switch self {
         case .active: (.active, nil)
+        case .reregistered(let time): (.reregistered, time.milliseconds)
         case .unregistered(let time): (.unregistered, time.milliseconds)
         case .expired(let time): (.expired, time.milliseconds)
         case .otherTopic: (.otherTopic, nil)

@@ -59,8 +59,7 @@ struct ControlRoutes: Sendable {
             let token = try Self.token(context)
             let order = try TokenOrder(json: await Self.body(request))
             let report = try await self.desk.ask { server in
-                let now = server.moment.wall
-                server.service.setToken(token, topic: order.topic.map { Array($0.utf8) }, to: order.state(at: now))
+                order.apply(to: token, of: &server.service, at: server.moment.wall)
                 return TokenReport(server.service, token: token)
             }
             return try Self.json(report)
@@ -75,6 +74,7 @@ struct ControlRoutes: Sendable {
         }
         router.post("/rules") { request, _ in
             let rule = try FaultRule(json: await Self.body(request))
+            if let problem = try await self.desk.ask({ $0.problem(with: rule) }) { throw problem }
             guard let id = try await self.desk.ask({ $0.addRule(rule) }) else {
                 throw ControlError(status: .conflict, problem: "too many rules since the start")
             }
@@ -121,12 +121,16 @@ struct ControlRoutes: Sendable {
         router.post("/connections/goaway") { request, _ in
             var fields = try Fields(await Self.body(request))
             var goAway = try GoAwayOrder(&fields)
+            let form = try FaultRule.GoAwayForm(&fields)
             try fields.end()
             if goAway.debugData.isEmpty { goAway.debugData = "{\"reason\":\"Shutdown\"}" }
-            let order = goAway
-            let count = try await self.desk.ask {
-                $0.goAwayAll(code: order.code, debugData: order.debugData, lastStream: order.lastStream)
-            }
+            let farewell = Farewell(
+                code: goAway.code,
+                debugData: Array(goAway.debugData.utf8),
+                lastStream: goAway.lastStream,
+                form: form
+            )
+            let count = try await self.desk.ask { $0.goAwayAll(farewell) }
             return try Self.json(["connections": count])
         }
         router.post("/connections/drop") { request, _ in
@@ -139,6 +143,19 @@ struct ControlRoutes: Sendable {
                 try await self.desk.ask { server in
                     order.apply(to: server)
                     return ControlStatus(server)
+                }
+            )
+        }
+        router.get("/clock") { request, _ in
+            try Query(request).end()
+            return try Self.json(try await self.desk.ask { ClockReport($0) })
+        }
+        router.post("/clock") { request, _ in
+            let order = try ClockOrder(json: await Self.body(request))
+            return try Self.json(
+                try await self.desk.ask { server in
+                    order.apply(to: server)
+                    return ClockReport(server)
                 }
             )
         }

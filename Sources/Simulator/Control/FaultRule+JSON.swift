@@ -10,26 +10,33 @@ extension FaultRule {
             throw fields.error("action", "is required: an object with a type")
         }
         let action = try Action(json: value)
-        let delay = try fields.delay("delay_ms")
+        let occasion = try fields.choice("on", of: Occasion.self) ?? action.occasions[0]
+        guard action.occasions.contains(occasion) else {
+            let allowed = action.occasions.map(\.rawValue).joined(separator: ", ")
+            throw fields.error("on", "must be \(allowed) for this action")
+        }
+        let delay = try fields.latency("delay_ms")
         let processes = try fields.bool("process") ?? false
         try fields.end()
+        if occasion == .connect, let name = match?.requestField {
+            throw BadField(field: "match.\(name)", problem: "is not known yet when a connection comes in")
+        }
+        if occasion == .request, let name = action.connectField {
+            throw BadField(field: "action.\(name)", problem: "goes with \"on\": \"connect\" only")
+        }
         guard id.utf8.count <= 64, id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }) else {
             throw BadField(field: "id", problem: "must be at most 64 visible characters without /")
         }
-        self.init(id: id, match: match ?? Match(), action: action, delay: delay, processes: processes)
+        self.init(id: id, on: occasion, match: match ?? Match(), action: action, processes: processes)
+        self.delay = delay
     }
 
     var json: ControlValue {
         var object: [String: ControlValue] = [
             "id": .string(self.id), "match": self.match.json, "action": self.action.json,
-            "process": .bool(self.processes),
+            "process": .bool(self.processes), "on": .string(self.occasion.rawValue),
         ]
-        if let delay = self.delay {
-            object["delay_ms"] =
-                delay.lowerBound == delay.upperBound
-                ? .integer(delay.lowerBound.milliseconds)
-                : [.integer(delay.lowerBound.milliseconds), .integer(delay.upperBound.milliseconds)]
-        }
+        object["delay_ms"] = self.delay?.json
         return .object(object)
     }
 }
@@ -46,6 +53,8 @@ extension FaultRule.Match {
         self.pathPrefix = try fields.string("path")
         self.connection = try fields.integer("connection", in: Self.positive).map { Int($0) }
         self.connectionRequest = try fields.integer("connection_request", in: Self.positive).map { Int($0) }
+        self.idle = try fields.integer("idle_ms", in: 1...Self.longest).map { .milliseconds($0) }
+        self.source = try fields.string("source")
         self.nth = try fields.integer("nth", in: Self.positive).map { Int($0) }
         self.every = try fields.integer("every", in: Self.positive).map { Int($0) }
         self.probability = try fields.number("probability", in: 0...1)
@@ -66,6 +75,8 @@ extension FaultRule.Match {
         object["path"] = self.pathPrefix.map { .string($0) }
         object["connection"] = self.connection.map { .integer(Int64($0)) }
         object["connection_request"] = self.connectionRequest.map { .integer(Int64($0)) }
+        object["idle_ms"] = self.idle.map { .integer($0.milliseconds) }
+        object["source"] = self.source.map { .string($0) }
         object["nth"] = self.nth.map { .integer(Int64($0)) }
         object["every"] = self.every.map { .integer(Int64($0)) }
         object["probability"] = self.probability.map { .number($0) }
@@ -78,111 +89,18 @@ extension FaultRule.Match {
         return .object(object)
     }
 
+    /// A condition that only a request can meet.
+    fileprivate var requestField: String? {
+        if self.topic != nil { return "topic" }
+        if self.tokenPrefix != nil { return "token_prefix" }
+        if self.pathPrefix != nil { return "path" }
+        if self.connectionRequest != nil { return "connection_request" }
+        return self.idle == nil ? nil : "idle_ms"
+    }
+
     private static let positive: ClosedRange<Int64> = 1...Int64(Int32.max)
     /// 30 days.
     private static let longest: Int64 = 30 * 86_400_000
     /// More than any beginning and length together.
     private static let forever: Int64 = 3 * Self.longest
-}
-
-extension FaultRule.Action {
-    private enum Kind: String, CaseIterable {
-        case pass, answer, goaway, reset, drop, close, stall
-    }
-
-    fileprivate init(json: ControlValue) throws(BadField) {
-        var fields = try Fields(json, at: "action")
-        guard let kind = try fields.choice("type", of: Kind.self) else {
-            let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw fields.error("type", "is required: one of \(kinds)")
-        }
-        switch kind {
-        case .pass: self = .pass
-        case .answer:
-            guard let status = try fields.integer("status", in: 200...599) else {
-                throw fields.error("status", "is required: a whole number from 200 to 599")
-            }
-            let reason = try fields.string("reason")
-            self = .answer(status: Int(status), reason: reason, body: try fields.string("body"))
-        case .goaway:
-            let goAway = try GoAwayOrder(&fields)
-            self = .goAway(code: goAway.code, debugData: goAway.debugData, lastStream: goAway.lastStream)
-        case .reset:
-            self = .reset(code: try fields.errorCode("code") ?? 8)
-        case .drop: self = .drop
-        case .close: self = .close
-        case .stall: self = .stall
-        }
-        try fields.end()
-    }
-
-    fileprivate var json: ControlValue {
-        switch self {
-        case .pass: return ["type": "pass"]
-        case .answer(let status, let reason, let body):
-            var object: [String: ControlValue] = ["type": "answer", "status": .integer(Int64(status))]
-            object["reason"] = reason.map { .string($0) }
-            object["body"] = body.map { .string($0) }
-            return .object(object)
-        case .goAway(let code, let debugData, let lastStream):
-            let last: ControlValue =
-                switch lastStream {
-                case .current: "current"
-                case .zero: "zero"
-                case .stream(let number): .integer(Int64(number))
-                }
-            return [
-                "type": "goaway", "code": .integer(Int64(code)), "debug_data": .string(debugData), "last_stream": last,
-            ]
-        case .reset(let code): return ["type": "reset", "code": .integer(Int64(code))]
-        case .drop: return ["type": "drop"]
-        case .close: return ["type": "close"]
-        case .stall: return ["type": "stall"]
-        }
-    }
-}
-
-/// The fields of a GOAWAY: `reason` makes JSON debug data as Apple sends it, `debug_data` is sent as it is.
-struct GoAwayOrder: Equatable, Sendable {
-    var code: UInt32
-    var debugData: String
-    var lastStream: FaultRule.LastStream
-
-    init(_ fields: inout Fields) throws(BadField) {
-        let reason = try fields.string("reason")
-        let text = try fields.string("debug_data")
-        if reason != nil, text != nil { throw fields.error("debug_data", "cannot stand beside reason") }
-        self.code = try fields.errorCode("code") ?? 0
-        self.debugData = text ?? reason.map { "{\"reason\":\"\($0.jsonEscaped)\"}" } ?? ""
-        switch fields.take("last_stream") {
-        case nil, .string("current")?: self.lastStream = .current
-        case .string("zero")?, .integer(0)?: self.lastStream = .zero
-        case .integer(let number)? where (1...Int64(Int32.max)).contains(number):
-            self.lastStream = .stream(Int32(number))
-        default: throw fields.error("last_stream", "must be current, zero or a stream's number")
-        }
-    }
-}
-
-extension Fields {
-    /// An HTTP/2 error code, by number or by name (RFC 9113 §7).
-    mutating func errorCode(_ name: String) throws(BadField) -> UInt32? {
-        switch self.take(name) {
-        case nil: return nil
-        case .integer(let number)? where (0...Int64(UInt32.max)).contains(number): return UInt32(number)
-        case .string(let text)?:
-            if let index = Self.errorCodes.firstIndex(of: text) { return UInt32(index) }
-        default: break
-        }
-        throw self.error(
-            name,
-            "must be an HTTP/2 error code: a number, or one of \(Self.errorCodes.joined(separator: ", "))"
-        )
-    }
-
-    private static let errorCodes = [
-        "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
-        "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
-        "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
-    ]
 }

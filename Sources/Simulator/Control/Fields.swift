@@ -107,26 +107,6 @@ struct Fields {
         return choice
     }
 
-    /// Milliseconds: one number, or an array of the least and the most.
-    mutating func delay(_ name: String) throws(BadField) -> ClosedRange<Duration>? {
-        guard let value = self.take(name) else { return nil }
-        switch value {
-        case .integer(let fixed) where Self.delays.contains(fixed):
-            return .milliseconds(fixed) ... .milliseconds(fixed)
-        case .array(let bounds):
-            if bounds.count == 2, case .integer(let least) = bounds[0], case .integer(let most) = bounds[1],
-                Self.delays.contains(least), Self.delays.contains(most), least <= most
-            {
-                return .milliseconds(least) ... .milliseconds(most)
-            }
-        default: break
-        }
-        throw self.error(
-            name,
-            "must be a whole number of milliseconds from 0 to \(Self.delays.upperBound), or [least, most] of them"
-        )
-    }
-
     /// - Throws: when something is left that nobody asked for.
     func end() throws(BadField) {
         guard let name = self.rest.keys.sorted().first else { return }
@@ -136,6 +116,4 @@ struct Fields {
         let allowed = self.known.isEmpty ? "no fields are" : self.known.joined(separator: ", ") + " are"
         throw self.error(name, "is not known here; \(allowed)")
     }
-
-    private static let delays: ClosedRange<Int64> = 0...86_400_000
 }

@@ -10,6 +10,8 @@ struct CredentialBinding: Sendable {
     /// The topics of that moment.
     private(set) var topics: TopicRules?
     var updates = TokenUpdates()
+    /// The sender's address.
+    var source = ""
     /// The token that was used last, which nearly always is the next one as well.
     var lastToken: Int?
 
@@ -22,8 +24,10 @@ struct CredentialBinding: Sendable {
     func refusal(of other: RegisteredKey) -> Reason? {
         guard let key = self.key, key !== other else { return nil }
         if key.key.team != other.key.team { return .invalidProviderToken }
-        let isSame = key.key.id == other.key.id
-        return isSame || key.key.related == other.key.id || other.key.related == key.key.id
+        if key.key.id == other.key.id { return nil }
+        // A key for the team and one for some topics never go together, related or not.
+        guard (key.topics == nil) == (other.topics == nil) else { return .unrelatedKeyIDInToken }
+        return key.key.related == other.key.id || other.key.related == key.key.id
             ? nil : .unrelatedKeyIDInToken
     }
 }

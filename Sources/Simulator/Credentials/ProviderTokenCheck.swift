@@ -6,18 +6,14 @@ internal import Push
 /// A token is taken apart and its signature checked once; after that its bytes are its name. Its age, its key and its
 /// fitness for the connection are judged each time.
 struct ProviderTokenCheck: Sendable {
-    enum UpdateScope: String, CaseIterable, Sendable {
-        case connection, key
-    }
-
     struct Settings: Sendable {
         var environment: APNsEnvironment = .production
         /// How far `iat` may lie in the past or in the future.
         var maximumAge: Duration = .seconds(3600)
         /// The least time between two new tokens.
         var updateInterval: Duration = .seconds(20 * 60)
-        /// What that time is counted for; Apple's page says connection, operators have seen more.
-        var updateScope: UpdateScope = .connection
+        var updateScope = ProviderTokenScope.connection
+        var spelling = EnvironmentKeySpelling.wire
     }
 
     enum Result {
@@ -41,13 +37,14 @@ struct ProviderTokenCheck: Sendable {
         var use: ProviderTokenUse
     }
 
-    let settings: Settings
+    var settings: Settings
     /// By `kid`, without those that were revoked.
     private var keys: [String: RegisteredKey] = [:]
     private var revoked: [String: RegisteredKey] = [:]
     private var tokens: [Token] = []
     private var numbers: [UInt64: Int] = [:]
-    private var updatesByKey: [String: TokenUpdates] = [:]
+    /// By key or source, when the scope is not the connection.
+    private var updates: [String: TokenUpdates] = [:]
 
     init(settings: Settings) {
         self.settings = settings
@@ -189,7 +186,7 @@ struct ProviderTokenCheck: Sendable {
         at now: UnixTime
     ) -> Reason? {
         if let environment = key.key.environment, environment != self.settings.environment {
-            return .badEnvironmentKeyInToken
+            return self.settings.spelling == .wire ? .badEnvironmentKeyInToken : .badEnvironmentKeyIDInToken
         }
         let issuedAt = UnixTime(seconds: self.tokens[number].use.issuedAt ?? 0)
         if now - issuedAt > self.settings.maximumAge || issuedAt - now > self.settings.maximumAge {
@@ -200,7 +197,9 @@ struct ProviderTokenCheck: Sendable {
         let isAdmitted =
             switch self.settings.updateScope {
             case .connection: binding.updates.admit(number, at: now, interval: interval)
-            case .key: self.updatesByKey[key.key.id, default: TokenUpdates()].admit(number, at: now, interval: interval)
+            case .key: self.updates[key.key.id, default: TokenUpdates()].admit(number, at: now, interval: interval)
+            case .source:
+                self.updates[binding.source, default: TokenUpdates()].admit(number, at: now, interval: interval)
             }
         return isAdmitted ? nil : .tooManyProviderTokenUpdates
     }

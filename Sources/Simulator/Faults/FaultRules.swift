@@ -25,6 +25,8 @@ struct FaultRules: Sendable {
 
     private let seed: UInt64
     private var active: [Active] = []
+    /// How many of the rules are asked about requests, and how many about connections.
+    private var count: (requests: Int, connects: Int) = (0, 0)
     /// By number, also of rules that are gone, because the ledger names them.
     private(set) var ids: [String] = []
 
@@ -32,7 +34,10 @@ struct FaultRules: Sendable {
         self.seed = seed
     }
 
-    var isEmpty: Bool { self.active.isEmpty }
+    /// Whether no rule is asked about requests.
+    var isEmpty: Bool { self.count.requests == 0 }
+    /// Whether no rule is asked about connections that come in.
+    var knowsNoConnects: Bool { self.count.connects == 0 }
 
     var uses: [FaultRuleUse] {
         self.active.map { FaultRuleUse(rule: $0.rule, matched: $0.matched, hits: $0.hits) }
@@ -61,7 +66,13 @@ struct FaultRules: Sendable {
         } else {
             self.active.append(active)
         }
+        self.recount()
         return rule.id
+    }
+
+    private mutating func recount() {
+        let requests = self.active.count { $0.rule.occasion == .request }
+        self.count = (requests, self.active.count - requests)
     }
 
     private func freeID() -> String {
@@ -74,78 +85,93 @@ struct FaultRules: Sendable {
     mutating func remove(_ id: String) -> Bool {
         guard let index = self.active.firstIndex(where: { $0.rule.id == id }) else { return false }
         self.active.remove(at: index)
+        self.recount()
         return true
     }
 
     mutating func removeAll() {
         self.active.removeAll()
+        self.recount()
+    }
+
+    /// Where a request stands.
+    struct Place {
+        /// Its connection's number, from 1.
+        var connection: Int
+        /// Its place on the connection, from 1.
+        var request: Int
+        /// How long no request had come on the connection.
+        var idle: Duration = .zero
+        /// The sender's address.
+        var source = ""
     }
 
     /// The fault that a request meets, if any.
-    /// - Parameters:
-    ///   - connection: its connection's number, from 1.
-    ///   - place: its place on the connection, from 1.
-    mutating func fault(
-        for request: PushRequest,
-        connection: Int,
-        place: Int,
-        at now: MonotonicTime
-    ) -> Fault? {
-        for index in self.active.indices {
-            guard
-                Self.holds(self.active[index], for: request, connection: connection, place: place, at: now)
-            else { continue }
-            self.active[index].matched += 1
-            guard self.active[index].isDue() else { continue }
-            self.active[index].hits += 1
+    mutating func fault(for request: PushRequest, at place: Place, now: MonotonicTime) -> Fault? {
+        for index in self.active.indices where self.active[index].rule.occasion == .request {
             let active = self.active[index]
-            return Fault(
-                number: active.number,
-                action: active.rule.action,
-                delay: self.active[index].drawDelay(),
-                processes: active.rule.processes || active.rule.action == .pass
-            )
+            guard active.holds(on: place.connection, from: place.source, at: now),
+                active.holds(for: request, at: place)
+            else { continue }
+            if let fault = self.active[index].hit() { return fault }
         }
         return nil
     }
 
-    private static func holds(
-        _ active: Active,
-        for request: PushRequest,
-        connection: Int,
-        place: Int,
-        at now: MonotonicTime
-    ) -> Bool {
-        let match = active.rule.match
+    /// The fault that a connection meets as it comes in, if any.
+    /// - Parameter number: its place among all that ever came in, from 1.
+    mutating func fault(forConnection number: Int, from source: String, now: MonotonicTime) -> Fault? {
+        for index in self.active.indices where self.active[index].rule.occasion == .connect {
+            guard self.active[index].holds(on: number, from: source, at: now) else { continue }
+            if let fault = self.active[index].hit() { return fault }
+        }
+        return nil
+    }
+}
+
+extension FaultRules.Active {
+    fileprivate func holds(on connection: Int, from source: String, at now: MonotonicTime) -> Bool {
+        let match = self.rule.match
         if let wanted = match.connection, wanted != connection { return false }
-        if let wanted = match.connectionRequest, wanted != place { return false }
-        if let window = match.window, !window.contains(now - active.addedAt) { return false }
-        if let topic = active.topic, !request.topic.elementsEqual(topic) { return false }
-        if let prefix = active.pathPrefix, !request.head[request.head.path].starts(with: prefix) { return false }
-        if let prefix = active.tokenPrefix {
+        if let wanted = match.source, wanted != source { return false }
+        return match.window?.contains(now - self.addedAt) ?? true
+    }
+
+    fileprivate func holds(for request: PushRequest, at place: FaultRules.Place) -> Bool {
+        let match = self.rule.match
+        if let wanted = match.connectionRequest, wanted != place.request { return false }
+        if let least = match.idle, place.idle < least { return false }
+        if let topic = self.topic, !request.topic.elementsEqual(topic) { return false }
+        if let prefix = self.pathPrefix, !request.head[request.head.path].starts(with: prefix) { return false }
+        if let prefix = self.tokenPrefix {
             guard case .device(let range) = request.target, range.count >= prefix.count else { return false }
             // The prefix is in lower case; 0x20 makes letters so and leaves digits alone.
             return zip(request.head[range], prefix).allSatisfy { $0 | 0x20 == $1 }
         }
         return true
     }
-}
 
-extension FaultRules.Active {
-    /// Whether a request for which the conditions hold is one of those to be hit.
-    fileprivate mutating func isDue() -> Bool {
+    /// Counts one for which the conditions hold.
+    /// - Returns: the fault, when it is one of those to be hit.
+    fileprivate mutating func hit() -> FaultRules.Fault? {
+        self.matched += 1
+        guard self.isDue() else { return nil }
+        self.hits += 1
+        return FaultRules.Fault(
+            number: self.number,
+            action: self.rule.action,
+            delay: self.rule.delay?.draw(from: &self.random) ?? .zero,
+            processes: self.rule.processes || self.rule.action.leavesRequestAlone
+        )
+    }
+
+    /// Whether it is one of those to be hit.
+    private mutating func isDue() -> Bool {
         let match = self.rule.match
         if let limit = match.limit, self.hits >= limit { return false }
         if let nth = match.nth, self.matched != nth { return false }
         if let every = match.every, !self.matched.isMultiple(of: every) { return false }
         if let probability = match.probability { return self.random.unit() < probability }
         return true
-    }
-
-    fileprivate mutating func drawDelay() -> Duration {
-        guard let range = self.rule.delay else { return .zero }
-        guard range.lowerBound < range.upperBound else { return range.lowerBound }
-        let span = range.upperBound.nanoseconds - range.lowerBound.nanoseconds
-        return range.lowerBound + .nanoseconds(Int64(self.random.unit() * Double(span)))
     }
 }

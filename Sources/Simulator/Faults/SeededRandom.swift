@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// SplitMix64: the same seed gives the same numbers on every machine.
 struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -14,5 +16,11 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
     /// A number from 0 up to, not including, 1.
     mutating func unit() -> Double {
         Double(self.next() >> 11) * 0x1p-53
+    }
+
+    /// A number of the standard normal distribution (Box and Muller); takes two draws.
+    mutating func normal() -> Double {
+        let radius = (-2 * log(1 - self.unit())).squareRoot()
+        return radius * cos(2 * .pi * self.unit())
     }
 }

@@ -1,7 +1,7 @@
 extension Ledger {
     /// The entries that fit, the newest first.
     func records(_ filter: LedgerFilter, ruleIDs: [String]) -> [LedgerRecord] {
-        guard let wanted = Wanted(filter, in: self) else { return [] }
+        guard let wanted = Wanted(filter, in: self, ruleIDs: ruleIDs) else { return [] }
         var found: [LedgerRecord] = []
         var cursor = wanted.start(in: self)
         while let sequence = cursor, found.count < filter.limit {
@@ -95,10 +95,13 @@ private struct Wanted {
     private let connection: UInt32?
     private let accepted: Bool?
     private let answered: Bool?
+    private let afterGone: Bool?
+    /// The numbers under which a rule of this id was known, plus one.
+    private let rules: Set<UInt16>?
     private let before: UInt64
 
     /// - Returns: nil when nothing can fit.
-    init?(_ filter: LedgerFilter, in ledger: Ledger) {
+    init?(_ filter: LedgerFilter, in ledger: Ledger, ruleIDs: [String]) {
         var reason: UInt16?
         if let text = filter.reason {
             guard let known = ledger.reasons.firstIndex(of: text) else { return nil }
@@ -122,6 +125,8 @@ private struct Wanted {
         self.connection = filter.connection.map { UInt32(clamping: $0) }
         self.accepted = filter.accepted
         self.answered = filter.answered
+        self.afterGone = filter.afterGone
+        self.rules = filter.rule.map { id in Set(ruleIDs.indices.filter { ruleIDs[$0] == id }.map { UInt16($0 + 1) }) }
         self.before = filter.before ?? .max
     }
 
@@ -150,6 +155,8 @@ private struct Wanted {
         if let connection = self.connection, entry.connection != connection { return false }
         if let accepted = self.accepted, entry.flags.contains(.accepted) != accepted { return false }
         if let answered = self.answered, entry.flags.contains(.answered) != answered { return false }
+        if let afterGone = self.afterGone, entry.flags.contains(.afterGone) != afterGone { return false }
+        if let rules = self.rules, !rules.contains(entry.rule) { return false }
         if let messageID = self.messageID, entry.messageID != messageID { return false }
         if let token = self.token, block.token(of: entry) != token[...] { return false }
         if let topic = self.topic, block.topic(of: entry) != topic[...] { return false }

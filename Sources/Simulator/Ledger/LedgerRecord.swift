@@ -51,6 +51,9 @@ package struct LedgerFilter: Equatable, Sendable {
     package var connection: Int?
     package var accepted: Bool?
     package var answered: Bool?
+    package var afterGone: Bool?
+    /// The id of a fault rule.
+    package var rule: String?
     /// Only entries before this one: for the next page.
     package var before: UInt64?
     /// At most so many, the newest first.
@@ -65,6 +68,8 @@ package struct LedgerFilter: Equatable, Sendable {
         connection: Int? = nil,
         accepted: Bool? = nil,
         answered: Bool? = nil,
+        afterGone: Bool? = nil,
+        rule: String? = nil,
         before: UInt64? = nil,
         limit: Int = 100
     ) {
@@ -76,6 +81,8 @@ package struct LedgerFilter: Equatable, Sendable {
         self.connection = connection
         self.accepted = accepted
         self.answered = answered
+        self.afterGone = afterGone
+        self.rule = rule
         self.before = before
         self.limit = limit
     }

@@ -27,6 +27,8 @@ package struct LedgerSummary: Codable, Equatable, Sendable {
     package var connectionsByKey: [String: ConnectionCount]
     package var connectionsByTeam: [String: ConnectionCount]
     package var connectionsPerMinute: [MinuteCount]
+    /// Turned away by policy.
+    package var connectionsRefused: Int
     package var traffic: ConnectionTraffic
     package var providerTokens: [ProviderTokenUse]
     /// Roughly the bytes that the ledger occupies.

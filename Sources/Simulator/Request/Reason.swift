@@ -1,7 +1,7 @@
 /// A documented reason for which APNs refuses a request, and the status it comes with.
 ///
 /// Source: Apple, "Handling notification responses from APNs". `badEnvironmentKeyInToken` is spelled as it is seen on
-/// the wire; the page spells it `BadEnvironmentKeyIdInToken`.
+/// the wire, `badEnvironmentKeyIDInToken` as on the page.
 enum Reason: String, CaseIterable, Sendable {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
@@ -21,6 +21,7 @@ enum Reason: String, CaseIterable, Sendable {
     case badCertificate = "BadCertificate"
     case badCertificateEnvironment = "BadCertificateEnvironment"
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
+    case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
     case expiredProviderToken = "ExpiredProviderToken"
     case forbidden = "Forbidden"
     case invalidProviderToken = "InvalidProviderToken"
@@ -43,8 +44,8 @@ enum Reason: String, CaseIterable, Sendable {
             .badTopic, .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType,
             .missingDeviceToken, .missingTopic, .payloadEmpty, .topicDisallowed:
             400
-        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyInToken, .expiredProviderToken,
-            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken:
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken,
+            .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken:
             403
         case .badPath: 404
         case .methodNotAllowed: 405

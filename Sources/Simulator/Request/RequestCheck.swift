@@ -1,10 +1,9 @@
 internal import Foundation
 internal import Push
 
-/// Everything that can be wrong with one request, in the order in which it is looked at: method, path, duplicate
-/// headers, provider token, header syntax, topic, push type, token syntax, body, token state.
+/// Everything that can be wrong with one request, in the order in which it is looked at; see ``CheckStep``.
 ///
-/// The limits are those of Apple, "Sending notification requests to APNs"; the order is not documented.
+/// The limits are those of Apple, "Sending notification requests to APNs".
 struct RequestCheck: Sendable {
     /// What is done with a body that is no JSON object; Apple names no reason for it on `/3/device`.
     enum MalformedBody: String, CaseIterable, Sendable {
@@ -17,6 +16,7 @@ struct RequestCheck: Sendable {
     var malformedBody: MalformedBody
     var providerTokens: ProviderTokenCheck
     var tokens: TokenRegistry
+    var order = CheckStep.allCases
 
     /// The verdict, and the number of the provider token when there was one.
     struct Finding: Equatable {
@@ -26,59 +26,107 @@ struct RequestCheck: Sendable {
         var isAuthorized = false
     }
 
-    mutating func judge(_ request: PushRequest, binding: inout CredentialBinding, at now: UnixTime) -> Finding {
+    /// What one request is judged with.
+    private struct Case {
+        let request: PushRequest
+        let now: VirtualClock.Moment
+        var key: RegisteredKey?
+        /// The topics that were looked at before there was a key, and so must be looked at once more.
+        var hasTopic = false
         var finding = Finding(verdict: .accepted)
-        if let reason = self.shapeRefusal(of: request) {
-            finding.verdict = .refused(reason)
-            return finding
+    }
+
+    mutating func judge(
+        _ request: PushRequest,
+        binding: inout CredentialBinding,
+        buckets: inout TokenBuckets,
+        at now: VirtualClock.Moment
+    ) -> Finding {
+        var open = Case(request: request, now: now)
+        for step in self.order {
+            guard let verdict = self.look(step, &open, &binding, &buckets) else { continue }
+            open.finding.verdict = verdict
+            break
         }
-        let authorization = request.head.authorization.map { request.head[$0] }
-        switch self.providerTokens.check(authorization, binding: &binding, topics: self.topics, at: now) {
-        case .refused(let reason, let token):
-            finding.verdict = .refused(reason)
-            finding.providerToken = token
-            return finding
-        case .accepted(let token, let key):
-            finding.providerToken = token
-            finding.isAuthorized = true
-            if let reason = self.contentRefusal(of: request, key: key, binding: binding) {
-                finding.verdict = .refused(reason)
-            } else {
-                finding.verdict = self.tokens.verdict(token: request.token, topic: request.topic)
+        return open.finding
+    }
+
+    /// - Returns: nil when nothing is wrong.
+    private mutating func look(
+        _ step: CheckStep,
+        _ open: inout Case,
+        _ binding: inout CredentialBinding,
+        _ buckets: inout TokenBuckets
+    ) -> Verdict? {
+        let request = open.request
+        switch step {
+        case .method: return Self.isPost(request) ? nil : .refused(.methodNotAllowed)
+        case .path:
+            return switch request.target {
+            case .unknown: .refused(.badPath)
+            case .missing: .refused(.missingDeviceToken)
+            case .device: nil
             }
-            return finding
+        case .duplicates: return request.head.hasDuplicates ? .refused(.duplicateHeaders) : nil
+        case .authorization: return self.authorize(&open, &binding)
+        case .headers: return Self.headerRefusal(of: request).map { .refused($0) }
+        case .topic:
+            open.hasTopic = true
+            let topics = binding.topics ?? self.topics
+            return topics.refusal(of: request.topic, key: open.key).map { .refused($0) }
+        case .pushType: return self.typeRefusal(of: request, binding: binding).map { .refused($0) }
+        case .token:
+            let isToken = !request.token.isEmpty && request.token.count <= Self.tokenLimit
+            return isToken ? nil : .refused(.badDeviceToken)
+        case .body: return self.bodyRefusal(of: request, type: request.pushType.value).map { .refused($0) }
+        case .tokenState:
+            let verdict = self.tokens.verdict(
+                token: request.token,
+                topic: request.topic,
+                environment: self.providerTokens.settings.environment,
+                at: open.now.wall
+            )
+            guard verdict.isAccepted else { return verdict }
+            guard buckets.rate != nil else { return nil }
+            return buckets.admit(request.token, at: open.now.monotonic) ? nil : .refused(.tooManyRequests)
         }
     }
 
-    private func shapeRefusal(of request: PushRequest) -> Reason? {
+    private mutating func authorize(_ open: inout Case, _ binding: inout CredentialBinding) -> Verdict? {
+        let authorization = open.request.head.authorization.map { open.request.head[$0] }
+        let result = self.providerTokens.check(authorization, binding: &binding, topics: self.topics, at: open.now.wall)
+        switch result {
+        case .refused(let reason, let token):
+            open.finding.providerToken = token
+            return .refused(reason)
+        case .accepted(let token, let key):
+            open.finding.providerToken = token
+            open.finding.isAuthorized = true
+            open.key = key
+            guard open.hasTopic else { return nil }
+            return (binding.topics ?? self.topics).refusal(of: open.request.topic, key: key).map { .refused($0) }
+        }
+    }
+
+    private static func isPost(_ request: PushRequest) -> Bool {
         let post: StaticString = "POST"
         let method = UnsafeBufferPointer(start: post.utf8Start, count: post.utf8CodeUnitCount)
-        guard request.head[request.head.method].elementsEqual(method) else { return .methodNotAllowed }
-        switch request.target {
-        case .unknown: return .badPath
-        case .missing: return .missingDeviceToken
-        case .device: return request.head.hasDuplicates ? .duplicateHeaders : nil
-        }
+        return request.head[request.head.method].elementsEqual(method)
     }
 
-    private func contentRefusal(
-        of request: PushRequest,
-        key: RegisteredKey,
-        binding: CredentialBinding
-    ) -> Reason? {
+    private static func headerRefusal(of request: PushRequest) -> Reason? {
         if request.messageID == .malformed { return .badMessageID }
         if request.expiration == .malformed { return .badExpirationDate }
         if request.priority == .malformed { return .badPriority }
-        if request.collapseID.count > 64 { return .badCollapseID }
-        let topics = binding.topics ?? self.topics
-        if let reason = topics.refusal(of: request.topic, key: key) { return reason }
+        return request.collapseID.count > 64 ? .badCollapseID : nil
+    }
+
+    private func typeRefusal(of request: PushRequest, binding: CredentialBinding) -> Reason? {
         if request.pushType == .malformed { return .invalidPushType }
-        let type = request.pushType.value
-        if let type, !topics.fits(request.topic, type) { return .invalidPushType }
+        guard let type = request.pushType.value else { return nil }
+        if !(binding.topics ?? self.topics).fits(request.topic, type) { return .invalidPushType }
         // "Specifying the priority 10 is an error"; which one is not said. Absent passes, though 10 is the default.
-        if type == .background, request.priority == .valid(10) { return .badPriority }
-        if request.token.isEmpty || request.token.count > Self.tokenLimit { return .badDeviceToken }
-        return self.bodyRefusal(of: request, type: type)
+        return type == .background && request.priority == .valid(10) ? .badPriority : nil
     }
 
     private func bodyRefusal(of request: PushRequest, type: PushKind?) -> Reason? {

@@ -9,12 +9,23 @@ struct TopicRules: Sendable {
         self.bundleIDs = bundleIDs.map { Set($0.map { Array($0.utf8) }) }
     }
 
+    private init(_ bundleIDs: Set<[UInt8]>) {
+        self.bundleIDs = bundleIDs
+    }
+
+    /// These with one app more; any is any already.
+    func adding(_ bundleID: String) -> TopicRules {
+        guard let bundleIDs = self.bundleIDs else { return self }
+        return TopicRules(bundleIDs.union([Array(bundleID.utf8)]))
+    }
+
     /// Why no push may go to `topic` under `key`, or nil.
-    func refusal(of topic: ArraySlice<UInt8>, key: RegisteredKey) -> Reason? {
+    /// - Parameter key: nil when it is not known yet.
+    func refusal(of topic: ArraySlice<UInt8>, key: RegisteredKey?) -> Reason? {
         guard !topic.isEmpty else { return .missingTopic }
         guard Self.isWellFormed(topic) else { return .badTopic }
         if let bundleIDs = self.bundleIDs, !Self.contains(bundleIDs, topic) { return .topicDisallowed }
-        if let topics = key.topics, !Self.contains(topics, topic) { return .topicDisallowed }
+        if let topics = key?.topics, !Self.contains(topics, topic) { return .topicDisallowed }
         return nil
     }
 

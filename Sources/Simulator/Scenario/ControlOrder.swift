@@ -9,6 +9,7 @@ enum ControlOrder: Equatable, Sendable {
     case revokeKey(String?)
     case restoreKey(String?)
     case settings(SettingsOrder)
+    case clock(ClockOrder)
     case goAway(GoAwayOrder)
     case drop
 
@@ -21,7 +22,7 @@ enum ControlOrder: Equatable, Sendable {
         case addKey = "add_key"
         case revokeKey = "revoke_key"
         case restoreKey = "restore_key"
-        case settings
+        case settings, clock
         case goAway = "goaway"
         case drop
     }
@@ -38,6 +39,7 @@ enum ControlOrder: Equatable, Sendable {
         case .revokeKey: self = .revokeKey(try Self.key(json))
         case .restoreKey: self = .restoreKey(try Self.key(json))
         case .settings: self = .settings(try SettingsOrder(json: json))
+        case .clock: self = .clock(try ClockOrder(json: json))
         case .goAway:
             var fields = try Fields(json == .null ? .object([:]) : json)
             var goAway = try GoAwayOrder(&fields)
@@ -60,6 +62,7 @@ enum ControlOrder: Equatable, Sendable {
         case .revokeKey: .revokeKey
         case .restoreKey: .restoreKey
         case .settings: .settings
+        case .clock: .clock
         case .goAway: .goAway
         case .drop: .drop
         }
@@ -75,9 +78,8 @@ enum ControlOrder: Equatable, Sendable {
             return server.service.removeRule(id) ? nil : "there is no rule \(id)"
         case .removeRules: server.service.removeRules()
         case .setTokens(let tokens, let order):
-            let state = order.state(at: server.moment.wall)
-            let topic = order.topic.map { Array($0.utf8) }
-            for token in tokens { server.service.setToken(token, topic: topic, to: state) }
+            let now = server.moment.wall
+            for token in tokens { order.apply(to: token, of: &server.service, at: now) }
         case .addKey(let key):
             do throws(ProviderKeyError) {
                 try server.service.addKey(key)
@@ -93,6 +95,7 @@ enum ControlOrder: Equatable, Sendable {
             let wanted = id.map { [$0] } ?? server.service.check.providerTokens.revokedIDs
             for id in wanted where !server.service.restoreKey(id) { return "\(id) was not revoked" }
         case .settings(let order): order.apply(to: server)
+        case .clock(let order): order.apply(to: server)
         case .goAway(let order):
             _ = server.goAwayAll(code: order.code, debugData: order.debugData, lastStream: order.lastStream)
         case .drop: _ = server.dropAll()

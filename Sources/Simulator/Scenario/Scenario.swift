@@ -2,8 +2,8 @@
 package struct Scenario: Equatable, Sendable {
     /// What it is about; the first sentence is its title.
     package let description: String
-    /// What it needs to know before it listens.
-    let start: ScenarioStart
+    /// nil: the simulator's own.
+    let seed: UInt64?
     /// Carried out before it listens, and again after a reset.
     let orders: [ControlOrder]
     let timeline: Timeline
@@ -29,9 +29,9 @@ package struct Scenario: Equatable, Sendable {
         self = scenario
     }
 
-    init(description: String, start: ScenarioStart, orders: [ControlOrder], timeline: Timeline) {
+    init(description: String, seed: UInt64?, orders: [ControlOrder], timeline: Timeline) {
         self.description = description
-        self.start = start
+        self.seed = seed
         self.orders = orders
         self.timeline = timeline
     }
@@ -51,25 +51,4 @@ package struct Scenario: Equatable, Sendable {
 package struct ScenarioFailure: Error, Equatable, Sendable {
     /// In the order of their lines.
     package let problems: [ScenarioProblem]
-}
-
-/// What can be said before the start only; what is nil stays as it is.
-struct ScenarioStart: Equatable, Sendable {
-    var environment: APNsEnvironment?
-    var bundleIDs: [String]?
-    var seed: UInt64?
-
-    init() {}
-
-    /// Takes what it knows and leaves the rest.
-    init(_ fields: inout Fields) throws(BadField) {
-        self.environment = try fields.choice("environment", of: APNsEnvironment.self)
-        self.bundleIDs = try fields.strings("bundle_ids")
-    }
-
-    func apply(to settings: inout Simulator.Settings) {
-        if let environment = self.environment { settings.environment = environment }
-        if let bundleIDs = self.bundleIDs { settings.bundleIDs = Set(bundleIDs) }
-        if let seed = self.seed { settings.seed = seed }
-    }
 }

@@ -23,19 +23,11 @@ struct ScenarioReader {
         let description = self.attempt("") { _ throws(BadField) in try fields.requiredString("description") }
         let seed = self.attempt("") { _ throws(BadField) in try fields.integer("seed", in: 0...Int64.max) } ?? nil
         let origin = self.attempt("") { _ throws(BadField) in try fields.choice("begins", of: Timeline.Origin.self) }
-        var start = ScenarioStart()
         var orders: [ControlOrder] = []
         if let value = fields.take("start") {
-            let settings = self.attempt("start") { _ throws(BadField) in
-                var fields = try Fields(value)
-                start = try ScenarioStart(&fields)
-                let settings = try SettingsOrder(&fields)
-                try fields.end()
-                return settings
-            }
+            let settings = self.attempt("start") { _ throws(BadField) in try SettingsOrder(json: value) }
             if let settings { orders.append(.settings(settings)) }
         }
-        start.seed = seed.map { UInt64($0) }
         orders += self.keys(fields.take("keys"), readFile: readFile)
         orders += self.list(fields.take("tokens"), "tokens", as: .setToken)
         orders += self.list(fields.take("rules"), "rules", as: .addRule)
@@ -44,7 +36,7 @@ struct ScenarioReader {
         self.checkNames(orders: orders, steps: steps)
         return Scenario(
             description: description ?? "",
-            start: start,
+            seed: seed.map { UInt64($0) },
             orders: orders,
             timeline: Timeline(steps: steps.map(\.step), origin: (origin ?? nil) ?? .start)
         )

@@ -1,3 +1,5 @@
+internal import Push
+
 /// One connection as the rules see it.
 struct Connection: Sendable {
     /// From 1, in the order of opening.
@@ -11,12 +13,41 @@ struct Connection: Sendable {
     /// Requests that have arrived and are neither answered nor given up.
     var open = 0
     var peakOpen = 0
+    /// The limit that was announced when the most were open.
+    var allowedAtPeak = 0
+    /// Requests that came while more were open than the limit announced last; those may have left before it came.
+    var aboveLimit = 0
+    /// What its refused pushes have cost; see ``ConnectionPolicy``.
+    var cost = 0
+    /// Whether it serves nothing any more; see ``ConnectionPolicy/wedgesAfterExpiredToken``.
+    var isWedged = false
+    /// Whether nothing is said on it any more, by which rule, and whether pushes are accepted all the same.
+    var hole: (rule: UInt16, processes: Bool)?
+    /// Of the newest request, or of its opening.
+    var lastRequestAt: MonotonicTime
     var traffic = ConnectionTraffic()
 
-    init(number: Int, openedAt: Int64, streamLimit: StreamLimit) {
+    init(number: Int, openedAt: VirtualClock.Moment, source: String, streamLimit: StreamLimit) {
         self.number = number
-        self.openedAt = openedAt
+        self.openedAt = openedAt.wall.milliseconds
+        self.lastRequestAt = openedAt.monotonic
         self.streamLimit = streamLimit
+        self.binding.source = source
+    }
+
+    /// Counts a request that has come in.
+    /// - Returns: how long none had.
+    mutating func begin(at now: MonotonicTime) -> Duration {
+        self.requests += 1
+        self.open += 1
+        let limit = Int(self.streamLimit.current)
+        if self.open > self.peakOpen {
+            self.peakOpen = self.open
+            self.allowedAtPeak = limit
+        }
+        if self.open > limit { self.aboveLimit += 1 }
+        defer { self.lastRequestAt = now }
+        return now - self.lastRequestAt
     }
 
     func record(closedAt: Int64? = nil, ending: String? = nil) -> ConnectionRecord {
@@ -30,6 +61,9 @@ struct Connection: Sendable {
             requests: self.requests,
             accepted: self.accepted,
             peakOpenRequests: self.peakOpen,
+            allowedAtPeak: self.allowedAtPeak,
+            aboveLimit: self.aboveLimit,
+            source: self.binding.source,
             streamLimit: Int(self.streamLimit.current),
             traffic: self.traffic
         )
@@ -52,6 +86,12 @@ package struct ConnectionRecord: Codable, Equatable, Sendable {
     package var accepted: Int
     /// The most requests that were open at once.
     package var peakOpenRequests: Int
+    /// The limit that was announced when the most were open.
+    package var allowedAtPeak: Int
+    /// Requests that came while more were open than the limit announced last; those may have left before it came.
+    package var aboveLimit: Int
+    /// The sender's address.
+    package var source: String
     /// The limit announced last.
     package var streamLimit: Int
     package var traffic: ConnectionTraffic

@@ -10,21 +10,24 @@ struct PushService: Sendable {
         var malformedBody = RequestCheck.MalformedBody.accept
         var streams = StreamLimit.Settings()
         /// Between a request's arrival and its answer.
-        var latency: Duration = .zero
+        var latency = Latency.fixed(.zero)
+        var checkOrder = CheckStep.allCases
+        var goneReportDelay: Duration = .zero
+        var tokenRate: TokenRate?
+        var policy = ConnectionPolicy()
         var seed: UInt64 = 1
         var ledger = Ledger.Settings()
     }
 
-    /// A time on both clocks.
-    struct Moment {
-        var wall: UnixTime
-        var monotonic: MonotonicTime
-    }
+    typealias Moment = VirtualClock.Moment
 
     let settings: Settings
-    var latency: Duration
+    var latency: Latency
+    var policy: ConnectionPolicy
+    var buckets: TokenBuckets
+    private(set) var gate = ConnectGate()
     private(set) var streams: StreamLimit.Settings
-    private(set) var check: RequestCheck
+    var check: RequestCheck
     private(set) var faults: FaultRules
     private(set) var ledger: Ledger
     private(set) var log = ConnectionLog()
@@ -32,11 +35,15 @@ struct PushService: Sendable {
     private var connections: [Connection?] = []
     private var freePlaces: [Int] = []
     private var numberOfLast = 0
+    /// Connections that came in, also those that never opened.
+    private(set) var arrivals = 0
     private var random: SeededRandom
 
     init(settings: Settings) {
         self.settings = settings
         self.latency = settings.latency
+        self.policy = settings.policy
+        self.buckets = TokenBuckets(rate: settings.tokenRate)
         self.streams = settings.streams
         self.check = RequestCheck(
             topics: TopicRules(bundleIDs: settings.bundleIDs),
@@ -47,26 +54,69 @@ struct PushService: Sendable {
         self.faults = FaultRules(seed: settings.seed)
         self.ledger = Ledger(settings: settings.ledger)
         self.random = SeededRandom(seed: Digest.mix(settings.seed))
+        self.check.order = settings.checkOrder
+        self.check.tokens.reportDelay = settings.goneReportDelay
+    }
+
+    /// Several changes in one.
+    mutating func change(_ body: (inout PushService) -> Void) {
+        body(&self)
     }
 
     // MARK: Connections
 
+    /// What becomes of a connection that comes in.
+    enum Welcome: Equatable {
+        case refused(String)
+        /// It may speak; with the fault that it meets, if any.
+        case admitted(FaultRules.Fault?)
+    }
+
+    /// A TCP connection has come in.
+    /// - Parameter open: how many are open or being made.
+    mutating func arrive(from source: String, open: Int, at now: Moment) -> Welcome {
+        self.arrivals += 1
+        if let why = self.gate.admit(source, open: open, policy: self.policy, at: now.monotonic) {
+            return .refused(why)
+        }
+        guard !self.faults.knowsNoConnects else { return .admitted(nil) }
+        let fault = self.faults.fault(forConnection: self.arrivals, from: source, now: now.monotonic)
+        if let fault { self.changeWorld(fault.action, from: source, at: now.monotonic) }
+        return .admitted(fault)
+    }
+
     /// A connection is ready for requests.
+    /// - Parameters:
+    ///   - fault: what it met as it came in.
+    ///   - held: the stream limit that it keeps whatever is judged.
     /// - Returns: the place by which it is known until it closes.
-    mutating func open(at now: UnixTime) -> Int {
-        self.log.didOpen(at: now)
+    mutating func open(
+        at now: Moment,
+        from source: String = "",
+        fault: FaultRules.Fault? = nil,
+        held: UInt32? = nil
+    ) -> Int {
+        self.log.didOpen(at: now.wall)
         self.numberOfLast += 1
-        let connection = Connection(
+        var connection = Connection(
             number: self.numberOfLast,
-            openedAt: now.milliseconds,
-            streamLimit: StreamLimit(settings: self.streams)
+            openedAt: now,
+            source: source,
+            streamLimit: StreamLimit(settings: self.streams, held: held)
         )
+        if let fault, case .blackHole = fault.action { connection.hole = (fault.number, fault.processes) }
         if let place = self.freePlaces.popLast() {
             self.connections[place] = connection
             return place
         }
         self.connections.append(connection)
         return self.connections.count - 1
+    }
+
+    /// Holds a connection's stream limit, or lets it go again.
+    /// - Returns: the limit to announce, when it has changed.
+    mutating func hold(_ limit: UInt32?, on place: Int) -> UInt32? {
+        self.connections[place]?.streamLimit.hold(limit)
     }
 
     mutating func close(_ place: Int, ending: String, at now: UnixTime) {
@@ -91,30 +141,130 @@ struct PushService: Sendable {
         // Taken out, so that changing it does not copy what it holds.
         self.connections[place] = nil
         defer { self.connections[place] = connection }
-        connection.requests += 1
-        connection.open += 1
-        connection.peakOpen = max(connection.peakOpen, connection.open)
-        let fault =
-            self.faults.isEmpty
-            ? nil
-            : self.faults.fault(
-                for: request,
-                connection: connection.number,
-                place: connection.requests,
-                at: now.monotonic
-            )
-        var finding: RequestCheck.Finding?
-        if fault?.isProcessed(stream) ?? true {
-            let wasBound = connection.binding.key != nil
-            finding = self.check.judge(request, binding: &connection.binding, at: now.wall)
-            if !wasBound, let key = connection.binding.key { self.log.didBind(to: key.key) }
+        let idle = connection.begin(at: now.monotonic)
+        guard !connection.isWedged, connection.hole == nil else {
+            return self.receiveUnserved(request, stream: stream, on: &connection, at: now)
         }
+        var fault: FaultRules.Fault?
+        if !self.faults.isEmpty {
+            let place = FaultRules.Place(
+                connection: connection.number,
+                request: connection.requests,
+                idle: idle,
+                source: connection.binding.source
+            )
+            fault = self.faults.fault(for: request, at: place, now: now.monotonic)
+            if let fault {
+                self.changeWorld(fault.action, from: connection.binding.source, at: now.monotonic)
+                if case .blackHole = fault.action { connection.hole = (fault.number, fault.processes) }
+            }
+        }
+        let finding = fault?.isProcessed(stream) ?? true ? self.judge(request, on: &connection, at: now) : nil
         let id = request.messageID.value ?? self.makeID()
-        let plan = self.plan(for: request, id: id, stream: stream, finding: finding, fault: fault)
-        // A rule that says 200 by itself has the push accepted.
+        var plan = self.plan(for: request, id: id, stream: stream, finding: finding, fault: fault)
         let isAccepted = finding?.verdict.isAccepted ?? (plan.status == 200)
+        // A rule that says 200 by itself has the push accepted.
         if isAccepted { connection.accepted += 1 }
-        let entry = self.ledger.record(
+        let entry = self.write(
+            request,
+            id: id,
+            stream: stream,
+            on: connection,
+            at: now,
+            plan: plan,
+            isAccepted: isAccepted,
+            rule: fault?.number,
+            providerToken: finding?.providerToken
+        )
+        var streamLimit: UInt32?
+        if plan.status != 0 || finding != nil {
+            let wasGood = plan.status == 0 ? isAccepted : plan.status == 200
+            streamLimit = connection.streamLimit.judged(
+                isAuthorized: finding?.isAuthorized ?? false,
+                isAccepted: wasGood
+            )
+            if !wasGood { self.punish(&connection, finding: finding, plan: &plan, streamLimit: &streamLimit) }
+        }
+        var delay = self.latency.draw(from: &self.random)
+        if let fault { delay += fault.delay }
+        return Reaction(entry: entry, deed: plan.deed, delay: delay, streamLimit: streamLimit)
+    }
+
+    private mutating func judge(
+        _ request: PushRequest,
+        on connection: inout Connection,
+        at now: Moment
+    ) -> RequestCheck.Finding {
+        let wasBound = connection.binding.key != nil
+        let finding = self.check.judge(request, binding: &connection.binding, buckets: &self.buckets, at: now)
+        if !wasBound, let key = connection.binding.key { self.log.didBind(to: key.key) }
+        return finding
+    }
+
+    /// A request on a connection that says nothing any more, or serves nothing.
+    private mutating func receiveUnserved(
+        _ request: PushRequest,
+        stream: Int32,
+        on connection: inout Connection,
+        at now: Moment
+    ) -> Reaction {
+        let finding = connection.hole?.processes == true ? self.judge(request, on: &connection, at: now) : nil
+        let isAccepted = finding?.verdict.isAccepted ?? false
+        if isAccepted { connection.accepted += 1 }
+        let deed: Deed = connection.hole == nil ? .reset(code: Self.refusedStream, then: nil) : .stall
+        let entry = self.write(
+            request,
+            id: request.messageID.value ?? self.makeID(),
+            stream: stream,
+            on: connection,
+            at: now,
+            plan: Plan(deed: deed, status: 0),
+            isAccepted: isAccepted,
+            rule: connection.hole?.rule,
+            providerToken: finding?.providerToken
+        )
+        return Reaction(entry: entry, deed: deed, delay: .zero, streamLimit: nil)
+    }
+
+    /// What a refusal costs a connection.
+    private func punish(
+        _ connection: inout Connection,
+        finding: RequestCheck.Finding?,
+        plan: inout Plan,
+        streamLimit: inout UInt32?
+    ) {
+        if finding?.verdict.reason == .expiredProviderToken, self.policy.wedgesAfterExpiredToken {
+            connection.isWedged = true
+            streamLimit = connection.streamLimit.hold(1) ?? streamLimit
+        }
+        guard let budget = self.policy.errorBudget else { return }
+        connection.cost += self.policy.cost(status: plan.status, reason: plan.reason)
+        if connection.cost > budget { plan.deed = .last(plan.deed, self.policy.overBudget) }
+    }
+
+    /// Does what a rule does to the simulator as a whole.
+    private mutating func changeWorld(_ action: FaultRule.Action, from source: String, at now: MonotonicTime) {
+        switch action {
+        case .revokeKey(let id): _ = self.check.providerTokens.revoke(id)
+        case .addBundleID(let id): self.check.topics = self.check.topics.adding(id)
+        case .setEnvironment(let environment): self.check.providerTokens.settings.environment = environment
+        case .blockConnects(let length): self.gate.block(source, until: now + length)
+        default: break
+        }
+    }
+
+    private mutating func write(
+        _ request: PushRequest,
+        id: MessageID,
+        stream: Int32,
+        on connection: Connection,
+        at now: Moment,
+        plan: Plan,
+        isAccepted: Bool,
+        rule: UInt16?,
+        providerToken: Int?
+    ) -> UInt64 {
+        self.ledger.record(
             Ledger.Arrival(
                 request: request,
                 messageID: id,
@@ -124,25 +274,13 @@ struct PushService: Sendable {
                 status: plan.status,
                 reason: plan.reason,
                 isAccepted: isAccepted,
-                rule: fault?.number,
-                providerToken: finding?.providerToken
+                rule: rule,
+                providerToken: providerToken
             )
-        )
-        var streamLimit: UInt32?
-        if plan.status != 0 || finding != nil {
-            let wasGood = plan.status == 0 ? isAccepted : plan.status == 200
-            streamLimit = connection.streamLimit.judged(
-                isAuthorized: finding?.isAuthorized ?? false,
-                isAccepted: wasGood
-            )
-        }
-        return Reaction(
-            entry: entry,
-            deed: plan.deed,
-            delay: fault.map { self.latency + $0.delay } ?? self.latency,
-            streamLimit: streamLimit
         )
     }
+
+    private static let refusedStream: UInt32 = 7
 
     /// Writes down a request that became complete only after a GOAWAY had said that it would not be processed.
     /// - Returns: its number in the ledger.
@@ -199,7 +337,7 @@ struct PushService: Sendable {
     ) -> Plan {
         let isOwnID = request.messageID.value != nil
         var answer = Answer(status: 200, id: id, isOwnID: isOwnID, uniqueID: nil, body: [])
-        if self.settings.providerTokens.environment == .sandbox {
+        if self.check.providerTokens.settings.environment == .sandbox {
             answer.uniqueID = MessageID(high: Digest.mix(id.high), low: Digest.mix(id.low))
         }
         var reason: String?
@@ -209,25 +347,30 @@ struct PushService: Sendable {
             reason = refusal.rawValue
         }
         switch fault?.action {
-        case nil, .pass?:
+        case nil, .pass?, .revokeKey?, .addBundleID?, .setEnvironment?, .blockConnects?:
             return Plan(deed: .answer(answer), status: answer.status, reason: reason)
-        case .answer(let status, let reason, let body)?:
+        case .refuse?, .silence?, .handshake?:
+            // Never asked about requests.
+            return Plan(deed: .answer(answer), status: answer.status, reason: reason)
+        case .some(.ignorePings), .some(.settings):
+            let deed = fault.map { Deed.also($0.action, .answer(answer)) } ?? .answer(answer)
+            return Plan(deed: deed, status: answer.status, reason: reason)
+        case .answer(let status, let reason, let body, let form)?:
             answer.status = UInt16(clamping: status)
-            answer.body = body.map { Array($0.utf8) } ?? reason.map { Self.body($0, timestamp: nil) } ?? []
-            return Plan(deed: .answer(answer), status: answer.status, reason: reason)
-        case .goAway(let code, let debugData, let lastStream)?:
-            let isAnswered = finding != nil && lastStream.covers(stream)
-            let deed = Deed.goAway(
-                lastStream: lastStream.number(for: stream),
-                code: code,
-                debugData: Array(debugData.utf8),
-                answer: isAnswered ? answer : nil
-            )
+            let timestamp = form.timestamp.map { UnixTime(milliseconds: $0) }
+            answer.body = body.map { Array($0.utf8) } ?? reason.map { Self.body($0, timestamp: timestamp) } ?? []
+            let deed = form == FaultRule.AnswerForm() ? Deed.answer(answer) : .formed(answer, form)
+            return Plan(deed: deed, status: answer.status, reason: reason)
+        case .goAway(let code, let debugData, let lastStream, let form)?:
+            let isAnswered = finding != nil && lastStream.covers(stream) && form.isAnswered
+            let farewell = Farewell(code: code, debugData: Array(debugData.utf8), lastStream: lastStream, form: form)
+            let deed = Deed.goAway(farewell, answer: isAnswered ? answer : nil)
             return Plan(deed: deed, status: isAnswered ? answer.status : 0, reason: isAnswered ? reason : nil)
-        case .reset(let code)?: return Plan(deed: .reset(code: code), status: 0)
+        case .reset(let code, let then)?: return Plan(deed: .reset(code: code, then: then), status: 0)
         case .drop?: return Plan(deed: .drop, status: 0)
         case .close?: return Plan(deed: .close, status: 0)
         case .stall?: return Plan(deed: .stall, status: 0)
+        case .blackHole(let reads)?: return Plan(deed: .blackHole(reads: reads), status: 0)
         }
     }
 
@@ -251,9 +394,22 @@ struct PushService: Sendable {
         self.check.providerTokens.restore(id)
     }
 
-    mutating func setToken(_ token: [UInt8], topic: [UInt8]?, to state: TokenState) {
-        self.check.tokens.set(token, topic: topic, to: state)
-        if state == .active { self.ledger.isBack(token, topic: topic) }
+    /// - Parameters:
+    ///   - environment: the only one that this is about; nil for both.
+    ///   - showsAt: from when on a 410 shows; nil for the usual delay after `now`.
+    mutating func setToken(
+        _ token: [UInt8],
+        topic: [UInt8]?,
+        to state: TokenState,
+        environment: APNsEnvironment? = nil,
+        showsAt: UnixTime? = nil,
+        at now: UnixTime = UnixTime(milliseconds: 0)
+    ) {
+        self.check.tokens.set(token, topic: topic, to: state, environment: environment, showsAt: showsAt, at: now)
+        switch state {
+        case .active, .reregistered: self.ledger.isBack(token, topic: topic)
+        case .unregistered, .expired, .otherTopic, .otherEnvironment: break
+        }
     }
 
     mutating func setUnknownTokens(_ unknown: UnknownTokens) {
@@ -285,8 +441,16 @@ struct PushService: Sendable {
         self.ledger.reset()
         self.log.reset()
         self.faults.removeAll()
+        self.gate.reset()
+        self.policy = self.settings.policy
+        self.buckets = TokenBuckets(rate: self.settings.tokenRate)
         self.check.tokens.removeAll()
         self.check.tokens.unknown = self.settings.unknownTokens
+        self.check.tokens.reportDelay = self.settings.goneReportDelay
+        self.check.topics = TopicRules(bundleIDs: self.settings.bundleIDs)
+        self.check.malformedBody = self.settings.malformedBody
+        self.check.order = self.settings.checkOrder
+        self.check.providerTokens.settings = self.settings.providerTokens
         self.check.providerTokens.resetUses()
         self.latency = self.settings.latency
         return self.setStreams(self.settings.streams)
@@ -314,6 +478,7 @@ struct PushService: Sendable {
             connectionsByKey: self.log.byKey,
             connectionsByTeam: self.log.byTeam,
             connectionsPerMinute: self.log.minutes,
+            connectionsRefused: self.gate.refused,
             traffic: self.connections.reduce(self.log.traffic) { $0 + ($1?.traffic ?? ConnectionTraffic()) },
             providerTokens: self.check.providerTokens.uses,
             ledgerBytes: self.ledger.footprint
@@ -340,15 +505,24 @@ extension FaultRules.Fault {
     /// Whether a request that meets the fault on `stream` is judged, and accepted if it is good.
     fileprivate func isProcessed(_ stream: Int32) -> Bool {
         // A GOAWAY says itself what was processed: anything else would make the simulator a liar.
-        if case .goAway(_, _, let lastStream) = self.action { return lastStream.covers(stream) }
+        if case .goAway(_, _, let lastStream, let form) = self.action {
+            // What is then never answered may have been processed, or not.
+            return lastStream.covers(stream) && (form.isAnswered || self.processes)
+        }
         return self.processes
     }
+}
+
+extension FaultRule.GoAwayForm {
+    /// Whether the request itself gets its answer, unless it lies beyond the last stream.
+    fileprivate var isAnswered: Bool { self.then == .drain || self.then == .stay }
 }
 
 extension FaultRule.LastStream {
     fileprivate func covers(_ stream: Int32) -> Bool { stream <= self.number(for: stream) }
 
-    fileprivate func number(for stream: Int32) -> Int32 {
+    /// - Parameter stream: the one of the request, or else the newest.
+    func number(for stream: Int32) -> Int32 {
         switch self {
         case .current: stream
         case .zero: 0

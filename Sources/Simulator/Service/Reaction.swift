@@ -14,13 +14,28 @@ struct Reaction: Equatable {
 /// What is done, when its time has come.
 enum Deed: Equatable {
     case answer(Answer)
-    /// GOAWAY; the connection closes when all that it still owes is answered. `answer` is nil when the request itself
-    /// lies beyond `lastStream`.
-    case goAway(lastStream: Int32, code: UInt32, debugData: [UInt8], answer: Answer?)
-    case reset(code: UInt32)
+    /// An answer that is not put on the wire as usual.
+    indirect case formed(Answer, FaultRule.AnswerForm)
+    /// GOAWAY, and then what its form says; `answer` is nil when the request itself lies beyond the last stream.
+    indirect case goAway(Farewell, answer: Answer?)
+    /// RST_STREAM, and if told so another one.
+    case reset(code: UInt32, then: UInt32?)
     case drop
     case close
     case stall
+    case blackHole(reads: Bool)
+    /// Something that is done to the connection beside the deed.
+    indirect case also(FaultRule.Action, Deed)
+    /// The connection has used up its error budget with this.
+    indirect case last(Deed, ConnectionPolicy.OverBudget)
+}
+
+/// A GOAWAY.
+struct Farewell: Equatable, Sendable {
+    var code: UInt32
+    var debugData: [UInt8]
+    var lastStream: FaultRule.LastStream
+    var form = FaultRule.GoAwayForm()
 }
 
 /// A response's parts.

@@ -15,10 +15,13 @@ struct StreamLimit: Equatable, Sendable {
     private(set) var current: UInt32
     private var isOpen = false
     private var isPunished = false
+    private var held: UInt32?
 
-    init(settings: Settings) {
+    /// - Parameter held: the value that is held from the beginning; nil for none.
+    init(settings: Settings, held: UInt32? = nil) {
         self.settings = settings
-        self.current = settings.initial
+        self.held = held
+        self.current = held ?? settings.initial
     }
 
     /// Takes in one verdict.
@@ -36,8 +39,15 @@ struct StreamLimit: Equatable, Sendable {
         return self.change()
     }
 
+    /// Holds one value whatever is judged, or with nil no longer does so.
+    mutating func hold(_ limit: UInt32?) -> UInt32? {
+        self.held = limit
+        return self.change()
+    }
+
     private mutating func change() -> UInt32? {
-        let wanted = self.isPunished ? 1 : self.isOpen ? self.settings.full : self.settings.initial
+        let judged = self.isPunished ? 1 : self.isOpen ? self.settings.full : self.settings.initial
+        let wanted = self.held ?? judged
         guard wanted != self.current else { return nil }
         self.current = wanted
         return wanted

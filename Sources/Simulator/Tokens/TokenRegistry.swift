@@ -3,6 +3,8 @@ package import Push
 /// What APNs knows of a device token.
 package enum TokenState: Equatable, Sendable {
     case active
+    /// Active again since then, after it had been gone: a 410 of an earlier time does not count any more.
+    case reregistered(at: UnixTime)
     /// The app is gone from the device; 410 `Unregistered` with this time.
     case unregistered(at: UnixTime)
     /// 410 `ExpiredToken` with this time.
@@ -27,24 +29,43 @@ struct TokenRegistry: Sendable {
         let token: [UInt8]
         /// nil: whatever the topic.
         let topic: [UInt8]?
+        /// nil: both.
+        let environment: APNsEnvironment?
         var state: TokenState
+        /// From when on a 410 shows; nil: at once.
+        var showsAt: UnixTime?
     }
 
     var unknown: UnknownTokens
+    /// How long after a token is gone pushes to it are still accepted. Apple delays its answers on purpose.
+    var reportDelay: Duration = .zero
     private var registrations: [UInt64: [Registration]] = [:]
 
     init(unknown: UnknownTokens) {
         self.unknown = unknown
     }
 
-    mutating func set(_ token: [UInt8], topic: [UInt8]?, to state: TokenState) {
+    /// - Parameters:
+    ///   - environment: nil for both.
+    ///   - showsAt: from when on a 410 shows; nil for ``reportDelay`` after `now`.
+    mutating func set(
+        _ token: [UInt8],
+        topic: [UInt8]?,
+        to state: TokenState,
+        environment: APNsEnvironment? = nil,
+        showsAt: UnixTime? = nil,
+        at now: UnixTime = UnixTime(milliseconds: 0)
+    ) {
         let key = Digest.of(token)
         var known = self.registrations[key] ?? []
-        if let index = known.firstIndex(where: { $0.token == token && $0.topic == topic }) {
-            known[index].state = state
-        } else {
-            known.append(Registration(token: token, topic: topic, state: state))
+        known.removeAll { $0.token == token && $0.topic == topic && $0.environment == environment }
+        var registration = Registration(token: token, topic: topic, environment: environment, state: state)
+        switch state {
+        case .unregistered, .expired:
+            registration.showsAt = showsAt ?? (self.reportDelay > .zero ? now + self.reportDelay : nil)
+        case .active, .reregistered, .otherTopic, .otherEnvironment: break
         }
+        known.append(registration)
         self.registrations[key] = known
     }
 
@@ -58,32 +79,40 @@ struct TokenRegistry: Sendable {
     }
 
     /// Judges a push to `token`: what is registered for the topic decides, then what is registered for any topic. A
-    /// token that is known, but only for other topics, is not for this one.
-    func verdict(token: [UInt8], topic: ArraySlice<UInt8>) -> Verdict {
+    /// token that is known, but only for other topics or only in the other environment, is not for this one.
+    func verdict(
+        token: [UInt8],
+        topic: ArraySlice<UInt8>,
+        environment: APNsEnvironment = .production,
+        at now: UnixTime = UnixTime(milliseconds: .max)
+    ) -> Verdict {
         guard !self.registrations.isEmpty, let known = self.registrations[Digest.of(token)] else {
             return self.unknown == .accept ? .accepted : .refused(.badDeviceToken)
         }
-        var state: TokenState?
+        var best: (registration: Registration, rank: Int)?
         var isKnown = false
+        var isElsewhere = false
         for registration in known where registration.token == token {
-            isKnown = true
-            if let own = registration.topic {
-                if own[...] == topic {
-                    state = registration.state
-                    break
-                }
-            } else {
-                state = registration.state
+            if let only = registration.environment, only != environment {
+                isElsewhere = true
+                continue
             }
+            isKnown = true
+            guard registration.topic.map({ $0[...] == topic }) ?? true else { continue }
+            let rank = (registration.topic == nil ? 0 : 2) + (registration.environment == nil ? 0 : 1)
+            if best.map({ $0.rank <= rank }) ?? true { best = (registration, rank) }
         }
-        switch state {
-        case .active?: return .accepted
-        case .unregistered(let time)?: return .refused(.unregistered, at: time)
-        case .expired(let time)?: return .refused(.expiredToken, at: time)
-        case .otherTopic?: return .refused(.deviceTokenNotForTopic)
-        case .otherEnvironment?: return .refused(.badDeviceToken)
-        case nil where isKnown: return .refused(.deviceTokenNotForTopic)
-        case nil: return self.unknown == .accept ? .accepted : .refused(.badDeviceToken)
+        guard let found = best?.registration else {
+            if isKnown { return .refused(.deviceTokenNotForTopic) }
+            return isElsewhere || self.unknown == .refuse ? .refused(.badDeviceToken) : .accepted
+        }
+        if let time = found.showsAt, now < time { return .accepted }
+        return switch found.state {
+        case .active, .reregistered: .accepted
+        case .unregistered(let time): .refused(.unregistered, at: time)
+        case .expired(let time): .refused(.expiredToken, at: time)
+        case .otherTopic: .refused(.deviceTokenNotForTopic)
+        case .otherEnvironment: .refused(.badDeviceToken)
         }
     }
 }

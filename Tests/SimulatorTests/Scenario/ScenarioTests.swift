@@ -59,8 +59,7 @@ import Testing
             """
         )
         #expect(scenario.title == "An afternoon.")
-        #expect(scenario.start.environment == .sandbox && scenario.start.seed == 7)
-        #expect(scenario.start.bundleIDs == ["com.example.shop"])
+        #expect(scenario.seed == 7)
         #expect(scenario.orders.map(\.name) == [.settings, .addKey, .setToken, .setToken, .addRule])
         guard case .setTokens(let tokens, let order) = scenario.orders[3] else {
             Issue.record("\(scenario.orders[3])")

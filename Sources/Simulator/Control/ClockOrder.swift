@@ -1,0 +1,71 @@
+internal import Push
+
+/// What `POST /clock` asks for.
+enum ClockOrder: Equatable, Sendable {
+    /// Moves both hands forward.
+    case advance(Duration)
+    /// Sets the wall clock.
+    case set(UnixTime)
+    /// Moves the wall clock, forward or back.
+    case skew(Duration)
+    /// Seconds that pass in each second.
+    case scale(Double)
+    /// Back to the time as it is.
+    case real
+
+    init(json: ControlValue) throws(BadField) {
+        var fields = try Fields(json)
+        var orders: [ClockOrder] = []
+        if let length = try fields.integer("advance_ms", in: 0...Self.longest) {
+            orders.append(.advance(.milliseconds(length)))
+        }
+        if let time = try fields.integer("set_ms", in: 0...Int64(1) << 52) {
+            orders.append(.set(UnixTime(milliseconds: time)))
+        }
+        if let length = try fields.integer("skew_ms", in: -Self.longest...Self.longest) {
+            orders.append(.skew(.milliseconds(length)))
+        }
+        if let scale = try fields.number("scale", in: 0...1_000_000) { orders.append(.scale(scale)) }
+        if let isReal = try fields.bool("real") {
+            guard isReal else { throw fields.error("real", "can only be true") }
+            orders.append(.real)
+        }
+        try fields.end()
+        guard orders.count == 1 else {
+            throw BadField(field: "body", problem: "must have one of advance_ms, set_ms, skew_ms, scale, real")
+        }
+        self = orders[0]
+    }
+
+    func apply(to server: Server) {
+        server.changeClock { clock, real in
+            switch self {
+            case .advance(let length): clock.advance(by: length, at: real)
+            case .set(let time): clock.set(time, at: real)
+            case .skew(let length): clock.set(clock.moment(at: real).wall + length, at: real)
+            case .scale(let scale): clock.run(at: scale, from: real)
+            case .real: clock.resume(at: real)
+            }
+        }
+    }
+
+    /// A year.
+    private static let longest: Int64 = 366 * 86_400_000
+}
+
+/// What `GET /clock` answers.
+struct ClockReport: Codable, Equatable, Sendable {
+    /// Milliseconds since 1970, as the simulator has it, and as it is.
+    var nowMs: Int64
+    var realMs: Int64
+    /// Seconds that pass in each second.
+    var scale: Double
+    var isReal: Bool
+
+    init(_ server: Server) {
+        self.nowMs = server.moment.wall.milliseconds
+        self.realMs = server.realMoment.wall.milliseconds
+        self.scale = server.clock.scale
+        self.isReal = server.clock.isReal
+    }
+}
