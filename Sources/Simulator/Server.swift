@@ -28,10 +28,13 @@ final class Server {
     /// For connections that are about to be made.
     var overflow: StreamOverflow
     var windows = FaultRule.SettingsForm()
+    private let initialScale: Double
+    private let initialOverflow: StreamOverflow
+    private let initialWindows: FaultRule.SettingsForm
     private let host: String
     private let certificates: ServerCertificates
     private var listener: Listener?
-    /// Connections that have come in and whose TLS handshake has not begun, and what to call when they are let go.
+    /// Connections that have come in and whose TLS handshake has not begun.
     private var held: [ObjectIdentifier: Arrival] = [:]
     /// Connections on which nothing will ever be said.
     private var mute: [ObjectIdentifier: MuteLine] = [:]
@@ -56,6 +59,9 @@ final class Server {
         self.overflow = settings.overflow
         self.windows.window = settings.window
         self.windows.connectionWindow = settings.connectionWindow
+        self.initialScale = settings.clockScale
+        self.initialOverflow = settings.overflow
+        self.initialWindows = self.windows
         self.host = settings.host
         var service = PushService(settings: settings.service)
         for key in settings.keys { try service.addKey(key) }
@@ -387,6 +393,12 @@ final class Server {
 
     func reset() {
         self.announce(self.service.reset())
+        self.changeClock { clock, real in
+            clock.resume(at: real)
+            if self.initialScale != 1 { clock.run(at: self.initialScale, from: real) }
+        }
+        self.overflow = self.initialOverflow
+        self.windows = self.initialWindows
         self.policyHasChanged()
         self.listens = true
         self.startOver()

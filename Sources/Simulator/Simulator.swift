@@ -1,3 +1,5 @@
+internal import Push
+
 /// An APNs that misbehaves on demand, on real TLS and HTTP/2, and remembers every request.
 ///
 /// Its connections live on a loop of their own; its methods may be called from anywhere. What they ask for is done on
@@ -8,7 +10,7 @@ package final class Simulator: Sendable {
     /// Where it listens for control requests; nil without the control API.
     package let controlPort: UInt16?
 
-    private let desk: SimulatorDesk
+    let desk: SimulatorDesk
     private let control: ControlServer?
 
     private init(desk: SimulatorDesk, control: ControlServer?) {
@@ -69,8 +71,12 @@ package final class Simulator: Sendable {
 
     /// Adds a rule behind the others, or replaces the one with its id.
     /// - Returns: its id.
+    /// - Throws: ``SimulatorError``, when it names a certificate that was not given.
     @discardableResult
     package func addRule(_ rule: FaultRule) async throws -> String {
+        if let problem = try await self.desk.ask({ $0.problem(with: rule) }) {
+            throw SimulatorError("\(problem.field) \(problem.problem)")
+        }
         guard let id = try await self.desk.ask({ $0.addRule(rule) }) else { throw SimulatorError("too many rules") }
         return id
     }
@@ -96,13 +102,31 @@ package final class Simulator: Sendable {
     /// - Parameters:
     ///   - token: hexadecimal digits in either case.
     ///   - topic: nil for all.
+    ///   - environment: nil for both.
+    ///   - delay: how long pushes are still accepted before a 410 shows; nil for the simulator's own delay.
     /// - Throws: ``SimulatorError``, when `token` is no token.
-    package func setToken(_ token: String, topic: String? = nil, to state: TokenState) async throws {
+    package func setToken(
+        _ token: String,
+        topic: String? = nil,
+        environment: APNsEnvironment? = nil,
+        to state: TokenState,
+        showsAfter delay: Duration? = nil
+    ) async throws {
         guard let bytes = Hex.decode(Array(token.utf8)), !bytes.isEmpty else {
             throw SimulatorError("a device token is an even number of hexadecimal digits")
         }
         let topic = topic.map { Array($0.utf8) }
-        try await self.desk.ask { $0.service.setToken(bytes, topic: topic, to: state) }
+        try await self.desk.ask { server in
+            let now = server.moment.wall
+            server.service.setToken(
+                bytes,
+                topic: topic,
+                to: state,
+                environment: environment,
+                showsAt: delay.map { now + $0 },
+                at: now
+            )
+        }
     }
 
     /// Says how tokens are answered that were never set.

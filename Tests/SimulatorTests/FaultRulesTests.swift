@@ -13,7 +13,7 @@ import Testing
         let request = draft.request
         return (1...count).filter { place in
             let now = MonotonicTime(nanoseconds: Int64(place) * 1_000_000)
-            return rules.fault(for: request, connection: 7, place: place, at: now) != nil
+            return rules.fault(for: request, at: FaultRules.Place(connection: 7, request: place), now: now) != nil
         }
     }
 
@@ -62,8 +62,16 @@ import Testing
         _ = together.add(self.rule { $0.probability = 0.5 }, at: MonotonicTime(nanoseconds: 0))
         for place in 1...200 {
             let now = MonotonicTime(nanoseconds: 1)
-            let fault = alone.fault(for: Self.draft.request, connection: 1, place: place, at: now)
-            let other = together.fault(for: Self.draft.request, connection: 1, place: place, at: now)
+            let fault = alone.fault(
+                for: Self.draft.request,
+                at: FaultRules.Place(connection: 1, request: place),
+                now: now
+            )
+            let other = together.fault(
+                for: Self.draft.request,
+                at: FaultRules.Place(connection: 1, request: place),
+                now: now
+            )
             #expect((fault != nil) == (other?.number == 0))
         }
     }
@@ -77,14 +85,18 @@ import Testing
         let added = rules.add(FaultRule(action: .reset(code: 7)), at: start)
         let id = try #require(added)
         let faults = (1...3).map { place in
-            rules.fault(for: Self.draft.request, connection: 1, place: place, at: start)?.action
+            rules.fault(for: Self.draft.request, at: FaultRules.Place(connection: 1, request: place), now: start)?
+                .action
         }
         #expect(faults == [.drop, .reset(code: 7), .reset(code: 7)])
         #expect(rules.uses.map(\.hits) == [1, 2])
         #expect(rules.uses.map(\.matched) == [3, 2])
         #expect(rules.remove(id) == true)
         #expect(rules.remove(id) == false)
-        #expect(rules.fault(for: Self.draft.request, connection: 1, place: 4, at: start)?.action == nil)
+        #expect(
+            rules.fault(for: Self.draft.request, at: FaultRules.Place(connection: 1, request: 4), now: start)?.action
+                == nil
+        )
         // Replaced in its place, it counts from zero.
         #expect(rules.add(once, at: start) == "once")
         #expect(rules.uses.map(\.hits) == [0])
@@ -98,7 +110,11 @@ import Testing
         _ = rules.add(FaultRule(action: .pass, delay: bounds), at: start)
         var delays: [Duration] = []
         for place in 1...1000 {
-            let found = rules.fault(for: Self.draft.request, connection: 1, place: place, at: start)
+            let found = rules.fault(
+                for: Self.draft.request,
+                at: FaultRules.Place(connection: 1, request: place),
+                now: start
+            )
             let fault = try #require(found)
             #expect(fault.processes)
             #expect(bounds.contains(fault.delay))

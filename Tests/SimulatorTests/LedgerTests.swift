@@ -228,7 +228,8 @@ import Testing
         func record(_ number: Int, isBound: Bool) -> ConnectionRecord {
             var connection = Connection(
                 number: number,
-                openedAt: 0,
+                openedAt: PushService.Moment(wall: UnixTime(milliseconds: 0), monotonic: MonotonicTime(nanoseconds: 0)),
+                source: "",
                 streamLimit: StreamLimit(settings: StreamLimit.Settings())
             )
             if isBound, let registered = try? RegisteredKey(key) {

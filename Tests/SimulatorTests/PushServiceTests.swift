@@ -10,17 +10,21 @@ import Testing
 
     init() throws {
         var settings = PushService.Settings()
-        settings.latency = .milliseconds(30)
+        settings.latency = .fixed(.milliseconds(30))
         self.service = PushService(settings: settings)
         try self.service.addKey(TestKey.shared.key)
-        self.place = self.service.open(at: TestKey.now)
+        self.place = self.service.open(at: Self.moment())
     }
 
-    private func moment(_ milliseconds: Int64 = 0) -> PushService.Moment {
+    private static func moment(_ milliseconds: Int64 = 0) -> PushService.Moment {
         PushService.Moment(
             wall: TestKey.now + .milliseconds(milliseconds),
             monotonic: MonotonicTime(nanoseconds: milliseconds * 1_000_000)
         )
+    }
+
+    private func moment(_ milliseconds: Int64 = 0) -> PushService.Moment {
+        Self.moment(milliseconds)
     }
 
     private func receive(_ draft: PushDraft) -> Reaction {
@@ -35,7 +39,7 @@ import Testing
     private func answer(_ reaction: Reaction) -> Answer? {
         switch reaction.deed {
         case .answer(let answer): answer
-        case .goAway(_, _, _, let answer): answer
+        case .goAway(_, let answer): answer
         default: nil
         }
     }
@@ -73,7 +77,7 @@ import Testing
         settings.providerTokens.environment = .sandbox
         self.service = PushService(settings: settings)
         try self.service.addKey(TestKey.shared.key)
-        self.place = self.service.open(at: TestKey.now)
+        self.place = self.service.open(at: self.moment())
         #expect(try #require(self.answer(self.receive(PushDraft()))).uniqueID != nil)
     }
 
@@ -165,10 +169,9 @@ import Testing
         #expect((self.answer(reaction)?.status).map { Int($0) } == row.status)
         switch (row.action, reaction.deed) {
         case (.pass, .answer), (.answer, .answer), (.drop, .drop), (.close, .close), (.stall, .stall): break
-        case (.reset(let wanted), .reset(let code)): #expect(code == wanted)
-        case (.goAway(_, _, let wanted), .goAway(let last, 0, let debugData, _)):
-            #expect(debugData == Array("x".utf8))
-            #expect(last == (wanted == .zero ? 0 : 1))
+        case (.reset(let wanted, _), .reset(let code, nil)): #expect(code == wanted)
+        case (.goAway(_, _, let wanted, _), .goAway(let farewell, _)):
+            #expect(farewell == Farewell(code: 0, debugData: Array("x".utf8), lastStream: wanted))
         default: Issue.record("\(row.action) became \(reaction.deed)")
         }
     }
@@ -187,10 +190,10 @@ import Testing
     @Test func `Connections are numbered, and their places used again`() {
         #expect(self.service.connection(self.place)?.number == 1)
         _ = self.receive(PushDraft())
-        let second = self.service.open(at: TestKey.now)
+        let second = self.service.open(at: self.moment())
         #expect(self.service.summary.connectionsPeak == 2)
         self.service.close(self.place, ending: "test", at: TestKey.now)
-        let third = self.service.open(at: TestKey.now)
+        let third = self.service.open(at: self.moment())
         #expect(third == self.place)
         self.service.note(ConnectionTraffic(pings: 1), on: third)
         self.service.note(ConnectionTraffic(pings: 1, resets: 3), on: second)

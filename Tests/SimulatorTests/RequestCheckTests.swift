@@ -18,7 +18,9 @@ import Testing
         )
         try check.providerTokens.add(TestKey.shared.key)
         var binding = CredentialBinding()
-        return check.judge(draft.request, binding: &binding, at: TestKey.now).verdict
+        var buckets = TokenBuckets(rate: nil)
+        let now = PushService.Moment(wall: TestKey.now, monotonic: MonotonicTime(nanoseconds: 0))
+        return check.judge(draft.request, binding: &binding, buckets: &buckets, at: now).verdict
     }
 
     struct Row: Sendable, CustomTestStringConvertible {

@@ -15,6 +15,19 @@ struct ControlStatus: Codable, Equatable, Sendable {
     var streams: Int
     var dropsStreamsAfterRejection: Bool
     var unknownTokens: String
+    var overflow: String
+    var listens: Bool
+    /// Milliseconds since 1970, by the simulator's clock; and the seconds that pass for it in each.
+    var nowMs: Int64
+    var clockScale: Double
+    /// What is off is left out.
+    var idleTimeoutMs: Int64?
+    var errorBudget: Int?
+    var connectLimit: Int?
+    var maxConnections: Int?
+    var tokenBurst: Int?
+    var wedgesAfterExpiredToken: Bool
+    var checkOrder: [String]
 
     init(_ server: Server) {
         let service = server.service
@@ -30,6 +43,17 @@ struct ControlStatus: Codable, Equatable, Sendable {
         self.streams = Int(service.streams.full)
         self.dropsStreamsAfterRejection = service.streams.dropsAfterRejection
         self.unknownTokens = service.check.tokens.unknown.rawValue
+        self.overflow = server.overflow.rawValue
+        self.listens = server.listens
+        self.nowMs = server.moment.wall.milliseconds
+        self.clockScale = server.clock.scale
+        self.idleTimeoutMs = service.policy.idleTimeout?.milliseconds
+        self.errorBudget = service.policy.errorBudget
+        self.connectLimit = service.policy.connectLimit
+        self.maxConnections = service.policy.maxConnections
+        self.tokenBurst = service.buckets.rate?.burst
+        self.wedgesAfterExpiredToken = service.policy.wedgesAfterExpiredToken
+        self.checkOrder = service.check.order.map(\.rawValue)
     }
 }
 

@@ -30,6 +30,10 @@ struct ControlRoutes: Sendable {
             try Query(request).end()
             return try Self.json(try await self.desk.ask { $0.summary })
         }
+        router.post("/ledger/compare") { request, _ in
+            let order = try ComparisonOrder(json: await Self.body(request, upTo: 64 << 20))
+            return try Self.json(try await self.desk.ask { order.compare(with: $0.service.ledger) })
+        }
         router.get("/connections") { request, _ in
             var query = Query(request)
             let limit = try query.integer("limit", in: 1...10_000) ?? 1000
@@ -54,6 +58,11 @@ struct ControlRoutes: Sendable {
                 throw ControlError(status: .notFound, problem: "no push to this token was accepted")
             }
             return try Self.json(last)
+        }
+        router.get("/tokens/{token}/device") { request, context in
+            try Query(request).end()
+            let token = try Self.token(context)
+            return try Self.json(try await self.desk.ask { $0.service.device(token, at: $0.moment.wall) })
         }
         router.put("/tokens/{token}") { request, context in
             let token = try Self.token(context)
@@ -178,9 +187,9 @@ struct ControlRoutes: Sendable {
     }
 
     /// The request's JSON; nothing at all is an empty object.
-    private static func body(_ request: Request) async throws -> ControlValue {
+    private static func body(_ request: Request, upTo limit: Int = 1 << 20) async throws -> ControlValue {
         try Query(request).end()
-        let buffer = try await request.body.collect(upTo: 1 << 20)
+        let buffer = try await request.body.collect(upTo: limit)
         guard buffer.readableBytes > 0 else { return .object([:]) }
         guard let value = try? JSONDecoder().decode(ControlValue.self, from: Data(buffer.readableBytesView)) else {
             throw BadField(field: "body", problem: "must be JSON")

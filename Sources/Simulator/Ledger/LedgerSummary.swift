@@ -27,7 +27,9 @@ package struct LedgerSummary: Codable, Equatable, Sendable {
     package var connectionsByKey: [String: ConnectionCount]
     package var connectionsByTeam: [String: ConnectionCount]
     package var connectionsPerMinute: [MinuteCount]
-    /// Turned away by policy.
+    /// TCP connections that came in, also those that never opened.
+    package var connectionsArrived: Int
+    /// Those of them that were turned away by policy.
     package var connectionsRefused: Int
     package var traffic: ConnectionTraffic
     package var providerTokens: [ProviderTokenUse]

@@ -442,6 +442,7 @@ struct PushService: Sendable {
         self.log.reset()
         self.faults.removeAll()
         self.gate.reset()
+        self.arrivals = 0
         self.policy = self.settings.policy
         self.buckets = TokenBuckets(rate: self.settings.tokenRate)
         self.check.tokens.removeAll()
@@ -478,6 +479,7 @@ struct PushService: Sendable {
             connectionsByKey: self.log.byKey,
             connectionsByTeam: self.log.byTeam,
             connectionsPerMinute: self.log.minutes,
+            connectionsArrived: self.arrivals,
             connectionsRefused: self.gate.refused,
             traffic: self.connections.reduce(self.log.traffic) { $0 + ($1?.traffic ?? ConnectionTraffic()) },
             providerTokens: self.check.providerTokens.uses,
@@ -491,6 +493,10 @@ struct PushService: Sendable {
 
     func lastPush(to token: [UInt8], topic: [UInt8]?) -> LedgerRecord? {
         self.ledger.lastPush(to: token, topic: topic, ruleIDs: self.faults.ids)
+    }
+
+    func device(_ token: [UInt8], at now: UnixTime) -> DeviceReport {
+        self.ledger.device(token, at: now, ruleIDs: self.faults.ids)
     }
 
     /// The connections that are open, and of those that are closed the newest, in the order of opening.
