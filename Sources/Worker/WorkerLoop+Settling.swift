@@ -12,7 +12,10 @@ extension WorkerLoop {
         self.flights[id].ledger.settle(token, as: settlement)
         let counters = self.flights[id].line.counters
         switch settlement {
-        case .delivered: self.counters.add(.delivered, counters)
+        case .delivered:
+            self.counters.add(.delivered, counters)
+            guard self.flights[id].wantsReceipt else { break }
+            self.publish(self.copies.receipt(self.flights[id], delivered: token, now: self.loop.wallTime), for: id)
         case .retry: self.counters.add(.retried, reason, counters)
         case .deadLetter(let reason, _):
             self.counters.add(.deadLettered, reason.rawValue, counters)
@@ -59,7 +62,9 @@ extension WorkerLoop {
     }
 
     private func acknowledgeIfDone(_ id: FlightID) {
-        guard self.flights[id].publishing == 0 else { return }
+        guard self.flights[id].publishing == 0, self.flights[id].ledger.isComplete || self.flights[id].isLost else {
+            return
+        }
         guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
         let flight = self.remove(id)
         flight.line.consumer.ack(flight.delivery)

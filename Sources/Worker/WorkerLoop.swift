@@ -28,6 +28,9 @@ final class WorkerLoop {
     private(set) var lines: [Line] = []
     var flights = FlightTable()
     var dirty: [FlightID] = []
+    /// Pushes that wait for the answer to a probe.
+    var held: [SendQueue.Push] = []
+    var throttle: TokenThrottle
     var shutdown = Shutdown()
     let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
     private var pumpsDue: [Sender] = []
@@ -41,6 +44,7 @@ final class WorkerLoop {
         self.settings = parts.settings
         self.tell = parts.teller
         self.ladder = DelayLadder(schedules: parts.settings.apps.map(\.retry))
+        self.throttle = TokenThrottle(limit: parts.settings.worker.streamsPerToken)
         self.copies = CopyWriter(workerName: parts.name, version: parts.version)
         self.redis = RedisClient(address: parts.redisAddress, tls: parts.redisTLS, on: loop)
         self.flush = CounterFlush(
@@ -95,23 +99,43 @@ final class WorkerLoop {
             guard let id = AppID(app.id) else {
                 preconditionFailure("an app's id passed the configuration check without its form")
             }
+            let gate = AppGate(app.breaker)
+            let credentialGate = self.lines.first { $0.sender === sender }?.credentialGate ?? CredentialGate()
             for lane in Lane.allCases {
                 self.addLine(
                     .lane(app, lane, sender),
                     queue: FleetTopology.workQueue(app: id, lane: lane),
-                    slot: self.counters.slot(app: app.id, lane: lane.rawValue)
+                    slot: self.counters.slot(app: app.id, lane: lane.rawValue),
+                    gate: gate,
+                    credentialGate: credentialGate
                 )
             }
         }
         self.addLine(
             .unrouted,
             queue: FleetTopology.unrouted,
-            slot: self.counters.slot(app: "unrouted", lane: "unrouted")
+            slot: self.counters.slot(app: "unrouted", lane: "unrouted"),
+            gate: AppGate(BreakerSettings()),
+            credentialGate: CredentialGate()
         )
     }
 
-    private func addLine(_ kind: Line.Kind, queue: String, slot: CounterSlot) {
-        let line = Line(kind, queue: queue, counters: slot, settings: self.settings.worker, worker: self)
+    private func addLine(
+        _ kind: Line.Kind,
+        queue: String,
+        slot: CounterSlot,
+        gate: AppGate,
+        credentialGate: CredentialGate
+    ) {
+        let line = Line(
+            kind,
+            queue: queue,
+            counters: slot,
+            gate: gate,
+            credentialGate: credentialGate,
+            settings: self.settings.worker,
+            worker: self
+        )
         line.attach(to: self.consuming)
         self.lines.append(line)
     }
@@ -139,7 +163,7 @@ final class WorkerLoop {
 
     private func tick() {
         for sender in self.senders { sender.tick() }
-        for line in self.lines where line.probeIsDue(at: self.loop.now) { self.tell.probing(line.queue) }
+        self.probeWhatIsDue()
         self.updatePrefetches()
     }
 
@@ -169,6 +193,7 @@ final class WorkerLoop {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
             beat.prefetch += line.currentPrefetch
+            if let cause = line.cause { beat.paused[app.id] = cause.rawValue }
         }
         self.redis.run(beat.call) { _ in }
     }
@@ -196,7 +221,10 @@ final class WorkerLoop {
     func receivedGoAway(_ reason: ApnsReason?, from sender: Sender) {
         self.tell.goAway(sender.credential.name, reason: reason)
         guard let reason, Classification.classify(goAway: reason) != nil else { return }
-        for line in self.lines where line.sender === sender { self.pause(line, reason: reason) }
+        for app in self.settings.apps {
+            guard let line = self.lines.first(where: { $0.app?.id == app.id && $0.sender === sender }) else { continue }
+            self.pause(line, .credential, reason: reason)
+        }
     }
 
     // MARK: What Redis reports
@@ -239,52 +267,14 @@ final class WorkerLoop {
         self.writeDone()
     }
 
-    func publishFailed(_ copy: Copy, of id: FlightID, _ outcome: PublishOutcome) {
+    func publishFailed(_ message: Message, of copy: Copy, for id: FlightID, _ outcome: PublishOutcome) {
         let line = self.flights[id].line
-        if case .unknown = outcome {
+        if case .unknown = outcome, message.exchange != FleetTopology.receipts {
             // It may be in a queue already, and is published again.
             self.counters.add(.possibleDuplicates, line.counters, Int64(copy.tokens.count))
         }
         self.counters.add(.publishFailures, line.counters)
-        self.tell.publishFailed(copy.message.exchange, "\(outcome)")
-    }
-
-    // MARK: Credential faults
-
-    /// Stops an app whose credential Apple refuses; its messages stay in RabbitMQ.
-    func pause(_ line: Line, reason: ApnsReason?) {
-        for other in self.lines where other.app?.id == line.app?.id {
-            guard other.credentialRefused(at: self.loop.now) else { continue }
-            self.counters.add(.credentialPauses, other.counters)
-            self.tell.paused(other.queue, reason: reason)
-        }
-        if let sender = line.sender { self.giveBackWaiting(of: sender, app: line.app?.id) }
-    }
-
-    func resumed(_ line: Line) {
-        self.tell.resumed(line.queue)
-        self.updatePrefetches()
-    }
-
-    /// A push that was never sent; its message goes back to the broker once all of its tokens are settled.
-    private func giveBackUnsent(_ push: SendQueue.Push) {
-        guard !self.flights[push.flight].isLost else { return }
-        self.giveBack(push.flight, push.token)
-    }
-
-    func giveBackWaiting(of sender: Sender, app: String? = nil) {
-        var kept: [SendQueue.Push] = []
-        for push in sender.takeWaiting() where self.flights.contains(push.flight) {
-            if let app, self.flights[push.flight].line.app?.id != app {
-                kept.append(push)
-            } else {
-                self.giveBackUnsent(push)
-            }
-        }
-        for push in kept {
-            let isUrgent = self.flights[push.flight].line.lane == .now
-            sender.enqueue(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
-        }
+        self.tell.publishFailed(message.exchange, "\(outcome)")
     }
 }
 

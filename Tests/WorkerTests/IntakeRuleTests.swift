@@ -32,30 +32,6 @@ import Testing
         #expect((700...750).contains(update() ?? 0))
     }
 
-    @Test func `A refused credential pauses, probes, pauses longer and resumes`() {
-        var pause = CredentialPause()
-        let second: Int64 = 1_000_000_000
-        let at = { MonotonicTime(nanoseconds: $0 * second) }
-        let refused = { pause.refused(at: at($0)) }
-        let isDue = { pause.isDue(at: at($0)) }
-        let accepted = { pause.accepted() }
-
-        #expect(!accepted())
-        #expect(refused(0))
-        #expect(!refused(1), "answers on their way when the pause began change nothing")
-        #expect(!accepted(), "a late success ends no pause")
-        #expect(!isDue(14))
-        #expect(isDue(15))
-        #expect(!isDue(15))
-        #expect(refused(16))
-        #expect(!isDue(45))
-        #expect(isDue(46))
-        #expect(accepted())
-        #expect(pause.state == .sending)
-        #expect(refused(100))
-        #expect(isDue(115), "a success makes the next pause short again")
-    }
-
     @Test func `Demand rises at once and falls only after half a minute`() {
         var demand = Demand()
         let note = { demand.noted($0, at: MonotonicTime(nanoseconds: $1 * 1_000_000_000)) }

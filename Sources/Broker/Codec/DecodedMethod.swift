@@ -19,7 +19,7 @@ extension amqp_method_t {
         case AMQP_QUEUE_DECLARE_OK_METHOD:
             let fields = self.as(amqp_queue_declare_ok_t.self)
             return .queueDeclareOK(messages: fields.message_count, consumers: fields.consumer_count)
-        case AMQP_QUEUE_BIND_OK_METHOD: return .bindOK
+        case AMQP_QUEUE_BIND_OK_METHOD, AMQP_QUEUE_UNBIND_OK_METHOD: return .bindOK
         case AMQP_QUEUE_PURGE_OK_METHOD:
             return .purgeOK(messages: self.as(amqp_queue_purge_ok_t.self).message_count)
         case AMQP_QUEUE_DELETE_OK_METHOD: return .deleteOK

@@ -52,6 +52,17 @@ extension Channel {
         self.send(AMQP_QUEUE_BIND_METHOD, method)
     }
 
+    func unbind(queue: String, exchange: String, routingKey: String) {
+        let method = amqp_queue_unbind_t(
+            ticket: 0,
+            queue: self.arena.short(queue),
+            exchange: self.arena.short(exchange),
+            routing_key: self.arena.short(routingKey),
+            arguments: amqp_table_t()
+        )
+        self.send(AMQP_QUEUE_UNBIND_METHOD, method)
+    }
+
     func purge(queue: String) {
         self.send(
             AMQP_QUEUE_PURGE_METHOD,

@@ -2,6 +2,7 @@
 enum ChannelMethod: Equatable {
     case exchangeDeclareOK
     case queueDeclareOK(messages: UInt32, consumers: UInt32)
+    /// Bound, or no longer bound.
     case bindOK
     case purgeOK(messages: UInt32)
     case deleteOK

@@ -95,6 +95,12 @@ package final class BrokerSession: Sendable {
             }
             if let error { differences.append(TopologyDifference(.binding(binding), error)) }
         }
+        for binding in topology.removedBindings {
+            let error = try await self.attempt { channel in
+                channel.unbind(queue: binding.queue, exchange: binding.exchange, routingKey: binding.routingKey)
+            }
+            if let error { differences.append(TopologyDifference(.binding(binding), error)) }
+        }
         return differences
     }
 

@@ -11,13 +11,19 @@ package enum FleetTopology {
     package static let unrouted = "pushfleet.unrouted"
     /// Takes dead letters, from workers and from the broker; a queue of the same name keeps them.
     package static let dead = "pushfleet.dead"
-    /// Takes feedback about tokens; a queue of the same name keeps it for a while.
+    /// Takes feedback about tokens: `<app>.gone`, which a queue of the same name keeps for a while, and
+    /// `<app>.suspect`, which `suspect` keeps.
     package static let feedback = "pushfleet.feedback"
+    /// The queue of tokens that may be fine elsewhere, apart from those that are gone: nobody shall delete them by
+    /// mistake.
+    package static let suspect = "pushfleet.suspect"
+    /// Takes receipts, `<app>.<outcome>`; a queue of the same name keeps them for a while.
+    package static let receipts = "pushfleet.receipts"
 
     /// How often RabbitMQ hands out a message before it calls it poison. High, as on RabbitMQ 3.10 every worker that
     /// crashes or loses its connection counts for all messages that it held.
     package static let deliveryLimit = 100
-    /// How long feedback waits for somebody to take it.
+    /// How long feedback and receipts wait for somebody to take them.
     package static let feedbackTTL = Duration.seconds(14 * 24 * 3600)
 
     /// The queue of one app and lane.
@@ -42,15 +48,17 @@ package enum FleetTopology {
             .init(self.unrouted, .fanout),
             .init(self.dead, .fanout),
             .init(self.feedback, .topic),
+            .init(self.receipts, .topic),
         ])
         let poisonStop = [Header("x-delivery-limit", .integer(Int64(deliveryLimit)))]
         topology.add(queue: self.unrouted, poisonStop + self.deadLettering(to: self.dead))
         topology.add(queue: self.dead, [])
-        topology.add(
-            queue: self.feedback,
-            [Header("x-message-ttl", .integer(self.feedbackTTL.milliseconds))],
-            routingKey: "#"
-        )
+        let expiry = [Header("x-message-ttl", .integer(self.feedbackTTL.milliseconds))]
+        topology.add(queue: self.feedback, expiry, routingKey: "#.gone")
+        topology.add(queue: self.suspect, expiry, from: self.feedback, routingKey: "#.suspect")
+        topology.add(queue: self.receipts, expiry, routingKey: "#")
+        // Once this queue took everything; suspect tokens must not get there.
+        topology.removedBindings = [.init(queue: self.feedback, exchange: self.feedback, routingKey: "#")]
         for app in apps {
             for lane in lanes {
                 topology.add(

@@ -41,6 +41,8 @@ package struct Topology: Equatable, Sendable {
     package var exchanges: [Exchange]
     package var queues: [Queue]
     package var bindings: [Binding]
+    /// Bindings of former versions that must be there no more.
+    package var removedBindings: [Binding] = []
 
     package init(exchanges: [Exchange] = [], queues: [Queue] = [], bindings: [Binding] = []) {
         self.exchanges = exchanges

@@ -9,6 +9,8 @@ package struct QueueStatus: Equatable, Sendable {
         case delay(DelayLevel)
         case dead
         case feedback
+        case suspect
+        case receipts
         case unrouted
     }
 
@@ -35,6 +37,7 @@ package struct QueueStatus: Equatable, Sendable {
             + delays.map { ($0.queueName, .delay($0)) }
             + [
                 (FleetTopology.dead, .dead), (FleetTopology.feedback, .feedback),
+                (FleetTopology.suspect, .suspect), (FleetTopology.receipts, .receipts),
                 (FleetTopology.unrouted, .unrouted),
             ]
     }

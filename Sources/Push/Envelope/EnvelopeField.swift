@@ -10,6 +10,7 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
     case expiresAt = "expires_at"
     case notBefore = "not_before"
     case payload
+    case receipt
 
     /// The field with this key; nil for an unknown one. The length picks the candidate, so a body costs few compares.
     static func named(_ key: Range<Int>, in scanner: borrowing JSONScanner) -> Self? {
@@ -17,7 +18,8 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
         case 3: scanner.equals(key, "app") ? .app : nil
         case 5: scanner.equals(key, "topic") ? .topic : nil
         case 6: scanner.equals(key, "tokens") ? .tokens : nil
-        case 7: scanner.equals(key, "payload") ? .payload : scanner.equals(key, "version") ? .version : nil
+        case 7: scanner.equals(key, "payload") ? .payload : scanner.equals(key, "version")
+                ? .version : scanner.equals(key, "receipt") ? .receipt : nil
         case 8: scanner.equals(key, "priority") ? .priority : nil
         case 9: scanner.equals(key, "push_type") ? .pushType : nil
         case 10: scanner.equals(key, "expires_at") ? .expiresAt : scanner.equals(key, "not_before") ? .notBefore : nil
@@ -39,6 +41,7 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
         case .expiresAt: 128
         case .notBefore: 256
         case .payload: 512
+        case .receipt: 4096
         }
     }
 }

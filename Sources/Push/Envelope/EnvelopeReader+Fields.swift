@@ -118,6 +118,13 @@ extension EnvelopeReader {
         }
     }
 
+    mutating func readReceipt(_ value: JSONValue) {
+        guard value.kind == .bool else {
+            return self.refuse(.wrongKind(.receipt, wants: "true or false", has: value.kind))
+        }
+        self.parts.wantsReceipt = self.scanner.equals(value.range, "true")
+    }
+
     mutating func readTime(_ value: JSONValue, _ field: EnvelopeField) -> UnixTime? {
         guard value.kind == .number else {
             self.refuse(.wrongKind(field, wants: "a number of Unix seconds", has: value.kind))

@@ -81,6 +81,7 @@ struct EnvelopeReader {
         case .topic: self.readTopic(value)
         case .expiresAt: self.parts.expiresAt = self.readTime(value, .expiresAt)
         case .notBefore: self.parts.notBefore = self.readTime(value, .notBefore)
+        case .receipt: self.readReceipt(value)
         case .payload:
             self.parts.payload = value.range
             if value.kind != .object {

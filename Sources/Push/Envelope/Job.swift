@@ -17,6 +17,9 @@ package struct Job: Sendable {
     /// Before this time the push must not be sent.
     package let notBefore: UnixTime?
 
+    /// Whether the publisher wants to be told what became of each token.
+    package let wantsReceipt: Bool
+
     /// The value of `payload`; forwarded as it is.
     package let payload: Range<Int>
 
@@ -47,6 +50,7 @@ package struct Job: Sendable {
         var priority: Priority?
         var expiresAt: UnixTime?
         var notBefore: UnixTime?
+        var wantsReceipt = false
         var payload = 0..<0
         var tokensRange = 0..<0
         var repeatedTokens = 0
@@ -63,6 +67,7 @@ package struct Job: Sendable {
         self.priority = parts.priority ?? parts.pushType.defaultPriority
         self.expiresAt = parts.expiresAt
         self.notBefore = parts.notBefore
+        self.wantsReceipt = parts.wantsReceipt
         self.payload = parts.payload
         self.tokensRange = parts.tokensRange
         self.repeatedTokens = parts.repeatedTokens

@@ -134,6 +134,16 @@ package struct RetrySchedule: Equatable, Sendable {
         if let retryLimit, retry > retryLimit { return .stop(.retryLimit) }
         var level = self.delay(beforeRetry: retry)
         if let floor, floor > level.duration { level = ladder.level(atLeast: floor) }
+        return self.postponed(to: level, now: now, start: start, expiresAt: expiresAt)
+    }
+
+    /// Decides for a message that was not tried and shall wait: no attempt is counted, but its time may run out.
+    package func postponed(
+        to level: DelayLevel,
+        now: UnixTime,
+        start: UnixTime,
+        expiresAt: UnixTime? = nil
+    ) -> Next {
         if let expiresAt, expiresAt.milliseconds > 0, now + level.duration >= expiresAt { return .stop(.expired) }
         // An age that begins in the future would never end.
         guard now + level.duration <= min(start, now) + self.ageLimit else { return .stop(.ageLimit) }

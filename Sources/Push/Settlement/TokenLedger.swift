@@ -41,6 +41,9 @@ package struct TokenLedger: Sendable {
     /// Tokens to give back to the queue as they are.
     package private(set) var givenBack: [Int] = []
 
+    /// Whether somebody is told of each delivered token, so that it is done only when that is confirmed.
+    package let tellsDelivered: Bool
+
     private var finished: TokenBits
     private var forwarded: TokenBits
     private var dirty: TokenBits
@@ -48,9 +51,11 @@ package struct TokenLedger: Sendable {
     /// - Parameters:
     ///   - tokenCount: 1 to 1000.
     ///   - done: tokens done in an earlier delivery of the same message, from Redis.
-    package init(tokenCount: Int, done: TokenBits? = nil) {
+    ///   - tellsDelivered: whether delivered tokens are confirmed like others: a receipt goes out for each.
+    package init(tokenCount: Int, done: TokenBits? = nil, tellsDelivered: Bool = false) {
         precondition(tokenCount > 0, "a message has tokens")
         precondition(done == nil || done?.capacity == tokenCount, "the bitmap of another message")
+        self.tellsDelivered = tellsDelivered
         self.finished = done ?? TokenBits(capacity: tokenCount)
         self.forwarded = self.finished
         self.dirty = TokenBits(capacity: tokenCount)
@@ -75,6 +80,7 @@ package struct TokenLedger: Sendable {
         switch settlement {
         case .delivered:
             self.deliveredCount += 1
+            guard !self.tellsDelivered else { break }
             self.forwarded.insert(token)
             self.dirty.insert(token)
         case .retry(let level, let counted):
@@ -100,8 +106,9 @@ package struct TokenLedger: Sendable {
 
     /// Takes down that the broker has confirmed what was published for a settled token, so that it is done.
     ///
-    /// For retries, dead letters and dead tokens; and for tokens given back if a copy of the message carries them.
-    /// Confirming a token twice, a delivered or an open one is a bug of the caller and traps.
+    /// For retries, dead letters and dead tokens; for tokens given back if a copy of the message carries them; and for
+    /// delivered ones if somebody is told of them. Confirming a token twice, another delivered or an open one is a bug
+    /// of the caller and traps.
     package mutating func confirm(_ token: Int) {
         precondition(self.finished.contains(token), "token \(token) is confirmed before it is settled")
         precondition(self.forwarded.insert(token), "token \(token) is confirmed already")

@@ -31,12 +31,19 @@ package enum CounterField: String, CaseIterable, Sendable {
     case resent
     /// Times the app was paused because Apple refused its credential.
     case credentialPauses = "credential_pauses"
+    /// Times the app was paused because too many tokens did not fit its environment or topic.
+    case breakerOpened = "breaker_opened"
+    /// Times all apps of the credential were paused because Apple answered with 5xx or not at all; counted for the app
+    /// whose push told.
+    case outagePauses = "outage_pauses"
+    /// Notifications put off untried because Apple said TooManyRequests for their token.
+    case throttled
     /// Copies that the broker did not confirm and that were published again.
     case publishFailures = "publish_failures"
 
     /// Its place among all cases; the hot path adds by it.
     var index: Int {
-        // A switch over cases without payload is their position; `allCases.firstIndex` would search.
+        // `allCases.firstIndex` would search.
         switch self {
         case .received: 0
         case .redelivered: 1
@@ -54,6 +61,9 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .resent: 13
         case .credentialPauses: 14
         case .publishFailures: 15
+        case .breakerOpened: 16
+        case .outagePauses: 17
+        case .throttled: 18
         }
     }
 }

@@ -13,6 +13,8 @@ package struct WorkerBeat: Hashable, Sendable {
     package var connectionsHeld: [String: Int] = [:]
     /// Notifications at Apple by `<app>.<lane>`; field `in_flight.<app>.<lane>`.
     package var inFlight: [String: Int] = [:]
+    /// Why it does not send for an app at present: `credential`, `suspects` or `outage`; field `paused.<app>`.
+    package var paused: [String: String] = [:]
     /// Messages it may hold unacknowledged.
     package var prefetch = 0
 
@@ -82,6 +84,7 @@ package struct WorkerBeat: Hashable, Sendable {
         ]
             + self.connectionsHeld.map { ("connections_held.\($0.key)", "\($0.value)") }
             + self.inFlight.map { ("in_flight.\($0.key)", "\($0.value)") }
+            + self.paused.map { ("paused.\($0.key)", $0.value) }
     }
 
     /// Reads what `call` has written.
@@ -96,6 +99,9 @@ package struct WorkerBeat: Hashable, Sendable {
         self.prefetch = fields["prefetch"]?.integer.map(Int.init) ?? 0
         self.connectionsHeld = Self.numbers(fields, after: "connections_held.")
         self.inFlight = Self.numbers(fields, after: "in_flight.")
+        for (name, value) in fields where name.hasPrefix("paused.") {
+            self.paused[String(name.dropFirst("paused.".count))] = value.text
+        }
     }
 
     private static func numbers(_ fields: [String: RedisReply], after prefix: String) -> [String: Int] {

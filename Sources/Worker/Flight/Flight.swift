@@ -33,6 +33,10 @@ struct Flight {
     var publishing = 0
     /// How often a push of it was resent at once because it was certainly not processed.
     var resends = 0
+    /// Tokens whose push was sent once more because the credential was refused.
+    private var secondChances: TokenBits?
+    /// How long Apple took to answer, in milliseconds by token; kept for receipts only.
+    var latencies: [Int: Int64] = [:]
     /// Whether its delivery is void: the broker hands the message out again.
     var isLost = false
     /// Whether its done tokens are already listed for writing to Redis.
@@ -58,13 +62,27 @@ struct Flight {
         self.attempts = delivery.headers.attempt
         self.redelivered = delivery.redelivered
         self.deliveryCount = delivery.headers.deliveryCount
-        self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1)
+        self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1, tellsDelivered: cargo?.wantsReceipt ?? false)
     }
 
     /// - Precondition: it was not refused.
     var job: Job {
         guard let cargo = self.cargo else { preconditionFailure("a refused message has no job") }
         return cargo
+    }
+
+    /// Whether somebody wants to know what became of each token.
+    var wantsReceipt: Bool { self.ledger.tellsDelivered }
+
+    /// Attempts, the present one included.
+    var attemptsMade: Int { self.attempts + (self.wasSent ? 1 : 0) }
+
+    /// A refused credential may be one connection's fault: each token is tried once more before it is believed.
+    /// - Returns: whether this token still had that chance.
+    mutating func takeSecondChance(_ token: Int) -> Bool {
+        var chances = self.secondChances ?? TokenBits(capacity: self.job.tokenCount)
+        defer { self.secondChances = chances }
+        return chances.insert(token)
     }
 
     /// Its message id, as Redis' keys name it.

@@ -24,12 +24,25 @@ final class Line {
     private(set) var consumer: Consumer!
     private unowned let worker: WorkerLoop
     private var prefetch: PrefetchPlan
-    private var pause = CredentialPause()
+    /// What may stop it, shared with the app's other lane.
+    let gate: AppGate
+    /// What may stop it together with all apps of its credential.
+    let credentialGate: CredentialGate
     /// Messages received and not yet settled.
     var inFlight = 0
 
-    init(_ kind: Kind, queue: String, counters: CounterSlot, settings: WorkerSettings, worker: WorkerLoop) {
+    init(
+        _ kind: Kind,
+        queue: String,
+        counters: CounterSlot,
+        gate: AppGate,
+        credentialGate: CredentialGate,
+        settings: WorkerSettings,
+        worker: WorkerLoop
+    ) {
         self.kind = kind
+        self.gate = gate
+        self.credentialGate = credentialGate
         self.worker = worker
         self.queue = queue
         self.counters = counters
@@ -75,35 +88,49 @@ final class Line {
     /// Follows what the lease allows.
     /// - Parameter consumers: how many lines share the sender's connections.
     func updatePrefetch(consumers: Int, isDraining: Bool) {
-        var connections = 0
-        if !isDraining, self.pause.state == .sending { connections = self.sender?.connectionsAllowed ?? 1 }
-        if self.pause.state == .probing, !isDraining, self.sender?.connectionsAllowed ?? 0 > 0 {
-            return self.consumer.setPrefetch(1)
+        let allowed = isDraining ? 0 : self.sender?.connectionsAllowed ?? 1
+        switch self.flow {
+        case .open:
+            guard let prefetch = self.prefetch.update(connections: allowed, consumers: consumers) else { return }
+            self.consumer.setPrefetch(prefetch)
+        case .probing where allowed > 0:
+            self.prefetch.forget()
+            self.consumer.setPrefetch(1)
+        case .probing, .stopped:
+            self.prefetch.forget()
+            self.consumer.setPrefetch(0)
         }
-        guard let prefetch = self.prefetch.update(connections: connections, consumers: consumers) else { return }
-        self.consumer.setPrefetch(prefetch)
     }
 
     /// The prefetch last asked for.
     var currentPrefetch: Int { self.prefetch.current }
 
-    // MARK: Credential faults
+    // MARK: What stops it
 
-    /// - Returns: whether a pause began.
-    func credentialRefused(at now: MonotonicTime) -> Bool {
-        guard self.pause.refused(at: now) else { return false }
-        self.prefetch.forget()
-        self.consumer.setPrefetch(0)
-        return true
+    private enum Flow {
+        case open, probing, stopped
     }
 
-    /// - Returns: whether the app resumed.
-    func accepted() -> Bool { self.pause.accepted() }
+    private var flow: Flow {
+        if self.isOpen { return .open }
+        for pause in [self.gate.pause, self.credentialGate.circuit.pause] {
+            if case .paused = pause.state { return .stopped }
+        }
+        return .probing
+    }
 
-    /// - Returns: whether probing began.
-    func probeIsDue(at now: MonotonicTime) -> Bool { self.pause.isDue(at: now) }
+    /// Whether nothing stops it.
+    var isOpen: Bool { self.gate.pause.isFlowing && self.credentialGate.circuit.pause.isFlowing }
 
-    var isPaused: Bool { if case .paused = self.pause.state { true } else { false } }
+    /// Whether a push of it may go now.
+    var passage: Pause.Admission {
+        if self.isOpen { return .go }
+        let both = [self.gate.pause.admission, self.credentialGate.circuit.pause.admission]
+        return both.contains(.giveBack) ? .giveBack : both.contains(.hold) ? .hold : .go
+    }
+
+    /// Why it does not flow; nil if it does.
+    var cause: Pause.Cause? { self.gate.cause ?? self.credentialGate.circuit.pause.cause }
 }
 
 extension Line: ConsumerDelegate {

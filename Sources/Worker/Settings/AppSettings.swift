@@ -10,6 +10,8 @@ package struct AppSettings: Sendable {
     package var credential: String
     /// When and how long failed pushes are tried again.
     package var retry: RetrySchedule
+    /// When too many suspect tokens stop it.
+    package var breaker = BreakerSettings()
 
     package init(id: String, bundleID: String, credential: String, retry: RetrySchedule) {
         self.id = id
@@ -17,4 +19,14 @@ package struct AppSettings: Sendable {
         self.credential = credential
         self.retry = retry
     }
+}
+
+/// When an app stops because Apple says of too many tokens that they do not fit its environment or topic.
+package struct BreakerSettings: Sendable, Equatable {
+    /// How many of the last answers count; default 100.
+    package var window = 100
+    /// The share of them in percent that stops the app; default 50, 0 for never.
+    package var threshold = 50
+
+    package init() {}
 }

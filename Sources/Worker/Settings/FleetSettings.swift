@@ -54,6 +54,8 @@ package struct WorkerSettings: Sendable, Equatable {
     package var requestTimeout: Duration = .seconds(20)
     /// Requests in flight on one connection beyond which a worker asks for another; default 500.
     package var streamsPerConnection = 500
+    /// Requests in flight for one device token; default 8. More wait, without holding up other tokens.
+    package var streamsPerToken = 8
     /// Messages held per granted connection; default 750. RabbitMQ advises against more than 2,000 per consumer.
     package var prefetchPerConnection = 750
     /// How often counters are written; default 500 ms.

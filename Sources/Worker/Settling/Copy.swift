@@ -1,11 +1,17 @@
 internal import Broker
 internal import Push
 
-/// A message that goes on somewhere else instead of, or because of, the one that was delivered.
+/// What goes on somewhere else instead of, or because of, the message that was delivered: one message, or several that
+/// tell of the same tokens and count only together.
 struct Copy {
-    let message: Message
+    let messages: [Message]
     /// Which tokens of the flight are done once the broker has confirmed it.
     let tokens: [Int]
+
+    init(message: Message, and others: [Message] = [], tokens: [Int]) {
+        self.messages = [message] + others
+        self.tokens = tokens
+    }
 }
 
 /// Builds the copies of a flight: what is tried again, what is dead, which tokens are gone, what is given back.
@@ -23,10 +29,9 @@ struct CopyWriter {
             copies.append(self.retry(flight, group, random: random()))
         }
         for group in flight.ledger.deadLetters {
-            let refusal = DeathCertificate(reason: group.reason, apns: group.apns)
-            copies.append(self.deadLetter(flight, refusal, tokens: group.tokens, now: now))
+            copies.append(self.deadLetter(flight, group, now: now))
         }
-        for gone in flight.ledger.gone { copies.append(self.feedback(flight, gone)) }
+        for gone in flight.ledger.gone { copies.append(self.feedback(flight, gone, now: now)) }
         if !flight.ledger.givenBack.isEmpty { copies.append(self.giveBack(flight, tokens: flight.ledger.givenBack)) }
         return copies
     }
@@ -87,22 +92,27 @@ struct CopyWriter {
         )
     }
 
-    private func deadLetter(
-        _ flight: Flight,
-        _ certificate: DeathCertificate,
-        tokens: [Int],
-        now: UnixTime
-    ) -> Copy {
-        var properties = self.properties(flight, attempts: flight.attempts + (flight.wasSent ? 1 : 0))
-        self.append(certificate, to: &properties, now: now)
+    private func deadLetter(_ flight: Flight, _ group: TokenLedger.DeadLetterGroup, now: UnixTime) -> Copy {
+        var properties = self.properties(flight, attempts: flight.attemptsMade)
+        self.append(DeathCertificate(reason: group.reason, apns: group.apns), to: &properties, now: now)
+        var others: [Message] = []
+        if group.reason == .suspectToken {
+            others += group.tokens.map { self.suspect(flight, $0, reason: group.apns) }
+        }
+        if flight.wantsReceipt {
+            others += group.tokens.map { token in
+                Receipt(.deadLettered, reason: group.reason.rawValue, apns: group.apns).message(flight, token, now: now)
+            }
+        }
         return Copy(
             message: Message(
                 exchange: FleetTopology.dead,
                 routingKey: flight.routingKey,
                 properties: properties,
-                body: self.body(flight, tokens)
+                body: self.body(flight, group.tokens)
             ),
-            tokens: tokens
+            and: others,
+            tokens: group.tokens
         )
     }
 
@@ -146,46 +156,6 @@ struct CopyWriter {
         properties.headers.append(Header(HeaderName.worker, .string(self.workerName)))
         properties.headers.append(Header(HeaderName.version, .string(self.version)))
     }
-
-    /// For whoever keeps the tokens; the schema is shipped in `deploy/contract/feedback.schema.json`.
-    private func feedback(_ flight: Flight, _ gone: TokenLedger.GoneToken) -> Copy {
-        guard let app = flight.line.app, let sender = flight.line.sender else {
-            preconditionFailure("a push without an app")
-        }
-        var text = #"{"token":"\#(flight.job.token(gone.token))","app":"\#(app.id)""#
-        text += #","environment":"\#(sender.credential.environment.rawValue)","reason":"\#(gone.reason.text)""#
-        if let time = gone.at { text += #","invalid_since":\#(time.milliseconds)"# }
-        text += #","message_id":\#(JSONText.quoted(flight.messageID))}"#
-        var properties = MessageProperties()
-        properties.messageID = flight.messageID
-        return Copy(
-            message: Message(
-                exchange: FleetTopology.feedback,
-                routingKey: "\(app.id).gone",
-                properties: properties,
-                body: Array(text.utf8)
-            ),
-            tokens: [gone.token]
-        )
-    }
-}
-
-/// Names in AMQP have at most 255 bytes. One that was no text has grown when it was made text.
-enum AMQPName {
-    static func fits(_ name: String) -> Bool { name.utf8.count <= 255 }
-
-    /// The name, cut after whole characters.
-    static func fit(_ name: String) -> String {
-        guard !Self.fits(name) else { return name }
-        var cut = String.UnicodeScalarView()
-        var count = 0
-        for scalar in name.unicodeScalars {
-            count += UTF8.width(scalar)
-            guard count <= 255 else { break }
-            cut.append(scalar)
-        }
-        return String(cut)
-    }
 }
 
 extension MessageProperties {
@@ -206,22 +176,4 @@ enum HeaderName {
     static let diedAt = "x-pushfleet-died-at"
     static let worker = "x-pushfleet-worker"
     static let version = "x-pushfleet-version"
-}
-
-/// RFC 8259 §7, for the one text in our own JSON that others chose.
-enum JSONText {
-    static func quoted(_ bytes: [UInt8]) -> String {
-        var text = "\""
-        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
-                let hex = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text + "\""
-    }
 }

@@ -7,9 +7,25 @@ internal import Push
 /// That order is law. A crash between the two makes a duplicate, never a loss. A copy that the broker refused, returned
 /// or left without an answer is published again until it is confirmed or the worker gives up its delivery.
 final class Settler {
-    private struct Pending {
+    /// A copy on its way: done when the last of its messages is confirmed.
+    private final class Shipment {
         let flight: FlightID
         let copy: Copy
+        var unconfirmed: Int
+        var isGivenUp = false
+
+        init(flight: FlightID, copy: Copy) {
+            self.flight = flight
+            self.copy = copy
+            self.unconfirmed = copy.messages.count
+        }
+    }
+
+    /// One message of it.
+    private struct Pending {
+        let shipment: Shipment
+        let index: Int
+        var message: Message { self.shipment.copy.messages[self.index] }
     }
 
     private let loop: EventLoop
@@ -28,12 +44,13 @@ final class Settler {
     }
 
     func publish(_ copy: Copy, for flight: FlightID) {
-        self.tryToPublish(Pending(flight: flight, copy: copy))
+        let shipment = Shipment(flight: flight, copy: copy)
+        for index in copy.messages.indices { self.tryToPublish(Pending(shipment: shipment, index: index)) }
     }
 
     private func tryToPublish(_ item: Pending) {
         let token = self.nextToken
-        guard self.publisher.publish(item.copy.message, token: token) else { return self.putOff(item) }
+        guard self.publisher.publish(item.message, token: token) else { return self.putOff(item) }
         self.nextToken += 1
         self.pending[token] = item
     }
@@ -51,20 +68,30 @@ final class Settler {
     private func tryWaiting() {
         let items = self.waiting
         self.waiting = []
-        for item in items where self.worker.isInFlight(item.flight) {
-            if !self.worker.gaveUp(item.flight) { self.tryToPublish(item) }
-        }
+        for item in items where self.isWanted(item.shipment) { self.tryToPublish(item) }
+    }
+
+    /// Whether a message of it is worth another try.
+    private func isWanted(_ shipment: Shipment) -> Bool {
+        guard !shipment.isGivenUp, self.worker.isInFlight(shipment.flight) else { return false }
+        shipment.isGivenUp = self.worker.gaveUp(shipment.flight)
+        return !shipment.isGivenUp
     }
 }
 
 extension Settler: PublisherDelegate {
     func publisher(_: Publisher, didFinish result: PublishResult) {
-        guard let item = self.pending.removeValue(forKey: result.token), self.worker.isInFlight(item.flight) else {
+        guard let item = self.pending.removeValue(forKey: result.token), !item.shipment.isGivenUp,
+            self.worker.isInFlight(item.shipment.flight)
+        else { return }
+        let shipment = item.shipment
+        if result.outcome == .confirmed {
+            shipment.unconfirmed -= 1
+            if shipment.unconfirmed == 0 { self.worker.confirmed(shipment.copy, of: shipment.flight) }
             return
         }
-        if result.outcome == .confirmed { return self.worker.confirmed(item.copy, of: item.flight) }
-        self.worker.publishFailed(item.copy, of: item.flight, result.outcome)
-        if !self.worker.gaveUp(item.flight) { self.putOff(item) }
+        self.worker.publishFailed(item.message, of: shipment.copy, for: shipment.flight, result.outcome)
+        if self.isWanted(shipment) { self.putOff(item) }
     }
 
     func publisherCanAccept(_: Publisher) {

@@ -10,6 +10,8 @@ struct Teller: Sendable {
         static let queue = "amqp.queue"
         static let reason = "apns.reason"
         static let status = "apns.status"
+        static let topic = "apns.topic"
+        static let cause = "cause"
         static let detail = "detail"
         static let count = "count"
     }
@@ -95,12 +97,50 @@ struct Teller: Sendable {
         )
     }
 
-    func probing(_ queue: String) {
-        self.logger.notice("Probing the credential with one message", metadata: [Key.queue: "\(queue)"])
+    func probing(_ name: String, _ cause: Pause.Cause?) {
+        self.logger.notice(
+            "Probing with one message",
+            metadata: ["push.paused": "\(name)", Key.cause: "\(cause?.rawValue ?? "")"]
+        )
     }
 
     func resumed(_ queue: String) {
-        self.logger.notice("Resumed: Apple takes the credential again", metadata: [Key.queue: "\(queue)"])
+        self.logger.notice("Resumed: Apple takes pushes of this app again", metadata: [Key.queue: "\(queue)"])
+    }
+
+    func breakerOpened(_ queue: String) {
+        self.logger.error(
+            "Paused: too many tokens do not fit the app's environment or topic; check both before any token is removed",
+            metadata: [Key.queue: "\(queue)"]
+        )
+    }
+
+    func topicPaused(_ app: String, topic: [UInt8], reason: ApnsReason?) {
+        self.logger.error(
+            "Paused one topic: the credential may not push to it; its messages wait, no attempt is spent",
+            metadata: [
+                Key.app: "\(app)", Key.topic: "\(String(decoding: topic, as: UTF8.self))",
+                Key.reason: "\(reason?.text ?? "none")",
+            ]
+        )
+    }
+
+    func topicResumed(_ app: String, topic: [UInt8]) {
+        self.logger.notice(
+            "Resumed one topic",
+            metadata: [Key.app: "\(app)", Key.topic: "\(String(decoding: topic, as: UTF8.self))"]
+        )
+    }
+
+    func outageBegan(_ credential: String) {
+        self.logger.error(
+            "Paused: Apple answers with 5xx or not at all; messages stay in RabbitMQ, one at a time probes",
+            metadata: [Key.credential: "\(credential)"]
+        )
+    }
+
+    func outageEnded(_ credential: String) {
+        self.logger.notice("Resumed: Apple answers again", metadata: [Key.credential: "\(credential)"])
     }
 
     func leaseEnded(_ credential: String) {

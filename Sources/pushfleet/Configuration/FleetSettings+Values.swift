@@ -43,6 +43,7 @@ extension SettingValues {
         worker.requestTimeout = self.duration("worker", "request_timeout") ?? worker.requestTimeout
         worker.streamsPerConnection = self.number("worker", "streams_per_connection") ?? worker.streamsPerConnection
         worker.prefetchPerConnection = self.number("worker", "prefetch_per_connection") ?? worker.prefetchPerConnection
+        worker.streamsPerToken = self.number("worker", "streams_per_token") ?? worker.streamsPerToken
         worker.counterInterval = self.duration("worker", "counter_interval") ?? worker.counterInterval
         return worker
     }
@@ -71,12 +72,15 @@ extension SettingValues {
 
     private func app(_ name: String, problems: inout [ConfigurationProblem]) -> AppSettings? {
         guard let credential = self.text("apps", name, "credential") else { return nil }
-        return AppSettings(
+        var app = AppSettings(
             id: name,
             bundleID: self.text("apps", name, "bundle_id") ?? name,
             credential: credential,
             retry: self.retry(name, problems: &problems)
         )
+        app.breaker.window = self.number("apps", name, "breaker", "window") ?? app.breaker.window
+        app.breaker.threshold = self.number("apps", name, "breaker", "threshold") ?? app.breaker.threshold
+        return app
     }
 
     private func retry(_ app: String, problems: inout [ConfigurationProblem]) -> RetrySchedule {

@@ -76,6 +76,12 @@ enum SettingsTable {
             "Messages a worker holds per granted connection. RabbitMQ advises against more than 2000 per consumer."
         ),
         SettingKey(
+            "worker.streams_per_token",
+            .integer(1...1000),
+            standard: "8",
+            "Requests in flight for one device token; more wait, without holding up other tokens."
+        ),
+        SettingKey(
             "worker.counter_interval",
             .duration(.milliseconds(50) ... .seconds(60)),
             standard: "500ms",
@@ -139,6 +145,18 @@ enum SettingsTable {
             "apps.*.retry.retry_limit",
             .integer(0...1_000_000),
             "How many retries a message gets at most; without it only age_limit ends them."
+        ),
+        SettingKey(
+            "apps.*.breaker.window",
+            .integer(20...10_000),
+            standard: "100",
+            "How many of Apple's last answers to the app the breaker looks at."
+        ),
+        SettingKey(
+            "apps.*.breaker.threshold",
+            .integer(0...100),
+            standard: "50",
+            "The percentage of BadDeviceToken and DeviceTokenNotForTopic among them that stops the app; 0 for never."
         ),
         SettingKey(
             "log.level",

@@ -117,7 +117,8 @@ extension StatusReport {
             ">last beat",
             ">connections",
             ">in flight",
-            ">prefetch"
+            ">prefetch",
+            "paused"
         )
         for worker in workers {
             table.add(
@@ -129,7 +130,8 @@ extension StatusReport {
                 worker.lastBeatMs.map { Self.ago($0, now) } ?? "",
                 "\(worker.connectionsHeld.values.reduce(0, +))",
                 "\(worker.inFlight)",
-                "\(worker.prefetch)"
+                "\(worker.prefetch)",
+                worker.paused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
             )
         }
         return table.lines()

@@ -7,7 +7,7 @@ internal import Store
 struct StatusReport: Encodable {
     struct Queue: Encodable {
         let name: String
-        /// `work`, `delay`, `dead`, `feedback` or `unrouted`.
+        /// `work`, `delay`, `dead`, `feedback`, `suspect`, `receipts` or `unrouted`.
         let kind: String
         let app: String?
         let lane: String?
@@ -46,6 +46,8 @@ struct StatusReport: Encodable {
         let connectionsHeld: [String: Int]
         let inFlight: Int
         let prefetch: Int
+        /// Apps that it does not send for at present, and why: `credential`, `suspects` or `outage`.
+        let paused: [String: String]
     }
 
     struct Budget: Encodable {
@@ -99,6 +101,8 @@ extension StatusReport.Queue {
         case .delay: (self.kind, self.app, self.lane) = ("delay", nil, nil)
         case .dead: (self.kind, self.app, self.lane) = ("dead", nil, nil)
         case .feedback: (self.kind, self.app, self.lane) = ("feedback", nil, nil)
+        case .suspect: (self.kind, self.app, self.lane) = ("suspect", nil, nil)
+        case .receipts: (self.kind, self.app, self.lane) = ("receipts", nil, nil)
         case .unrouted: (self.kind, self.app, self.lane) = ("unrouted", nil, nil)
         }
     }
@@ -138,5 +142,6 @@ extension StatusReport.Worker {
         self.connectionsHeld = beat.connectionsHeld
         self.inFlight = beat.inFlight.values.reduce(0, +)
         self.prefetch = beat.prefetch
+        self.paused = beat.paused
     }
 }

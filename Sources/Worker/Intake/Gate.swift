@@ -1,0 +1,21 @@
+internal import Push
+
+/// What stops one app, both of its lanes: pauses, by app or by topic, and the breaker that watches suspect answers.
+final class AppGate {
+    var pause = Pause()
+    /// Topics that the credential may not push to, while the app's others go on. Almost always empty.
+    var topics: [[UInt8]: Pause] = [:]
+    var breaker: SuspectBreaker
+
+    init(_ settings: BreakerSettings) {
+        self.breaker = SuspectBreaker(window: settings.window, threshold: settings.threshold)
+    }
+
+    /// Why nothing goes, if one of its own pauses is the reason.
+    var cause: Pause.Cause? { self.pause.cause }
+}
+
+/// What stops all apps of one credential.
+final class CredentialGate {
+    var circuit = OutageCircuit()
+}

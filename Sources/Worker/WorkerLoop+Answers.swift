@@ -1,0 +1,265 @@
+internal import APNs
+internal import Broker
+internal import Loop
+internal import Push
+internal import Store
+
+/// A push's way to Apple and back: what may go now, what the answer means, what becomes of the token.
+extension WorkerLoop {
+    // MARK: Send
+
+    /// Sends one push through `submit`, if it is still to be sent and may go now.
+    func send(_ push: SendQueue.Push, submit: (Job, ApnsID, [UInt8]) -> Void) -> Bool {
+        guard self.flights.contains(push.flight), !self.flights[push.flight].isLost,
+            !self.flights[push.flight].ledger.isSettled(push.token)
+        else { return false }
+        let job = self.flights[push.flight].job
+        if let expiry = job.expiresAt, expiry.milliseconds > 0, expiry <= self.loop.wallTime {
+            self.settle(push.flight, push.token, as: .deadLetter(.expired, apns: nil))
+            self.finishIfComplete(push.flight)
+            return false
+        }
+        let line = self.flights[push.flight].line
+        let length = job.writeToken(push.token, to: self.tokenBuffer)
+        let token = UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length])
+        guard self.mayGo(push, job, line, TokenThrottle.hash(token)) else { return false }
+        self.flights[push.flight].inFlight += 1
+        self.flights[push.flight].wasSent = true
+        self.counters.add(.attempts, line.counters)
+        if self.flights[push.flight].redelivered { self.counters.add(.possibleDuplicates, line.counters) }
+        let id = ApnsID(messageID: self.flights[push.flight].messageID, token: token)
+        submit(job, id, line.topic(job.pushType))
+        return true
+    }
+
+    /// Whether nothing stops app, credential, topic or token. A push that may not go waits here, or is put back.
+    private func mayGo(_ push: SendQueue.Push, _ job: Job, _ line: Line, _ token: UInt64) -> Bool {
+        switch line.passage {
+        case .go: break
+        case .hold:
+            self.held.append(push)
+            return false
+        case .giveBack:
+            self.giveBack(push.flight, push.token)
+            return false
+        }
+        let now = self.loop.now
+        var topic: [UInt8]?
+        if !line.gate.topics.isEmpty {
+            let mine = self.topic(of: job, on: line)
+            if let pause = line.gate.topics[mine] {
+                guard pause.admission == .go else {
+                    var rest = Self.shortestPostponement
+                    if case .paused(let until) = pause.state { rest = max(rest, until - now) }
+                    self.postpone(push, for: rest, atLeast: false, because: ApnsReason.topicDisallowed.text)
+                    return false
+                }
+                topic = mine
+            }
+        }
+        switch self.throttle.admit(token, at: now) {
+        case .go: break
+        case .wait:
+            self.throttle.wait(push, for: token)
+            return false
+        case .rest(let until):
+            self.counters.add(.throttled, line.counters)
+            self.postpone(push, for: until - now, atLeast: true, because: ApnsReason.tooManyRequests.text)
+            return false
+        }
+        if !line.isOpen || topic != nil {
+            let context = push.flight.context(token: push.token)
+            line.gate.pause.sent(context, at: now)
+            line.credentialGate.circuit.sent(context, at: now)
+            if let topic { line.gate.topics[topic]?.sent(context, at: now) }
+        }
+        return true
+    }
+
+    private func topic(of job: Job, on line: Line) -> [UInt8] {
+        let explicit = job.withTopicOverride { Array($0) }
+        return explicit.isEmpty ? line.topic(job.pushType) : explicit
+    }
+
+    /// Lets a push wait in RabbitMQ without having been tried.
+    private func postpone(_ push: SendQueue.Push, for time: Duration, atLeast: Bool, because reason: String) {
+        let flight = self.flights[push.flight]
+        guard let app = flight.line.app else { return }
+        let level = atLeast ? self.ladder.level(atLeast: time) : self.ladder.hold(remaining: time).level
+        let next = app.retry.postponed(
+            to: level,
+            now: self.loop.wallTime,
+            start: flight.start,
+            expiresAt: flight.job.expiresAt
+        )
+        switch next {
+        case .retry(let level):
+            self.settle(push.flight, push.token, as: .retry(after: level, counted: false), because: reason)
+        case .stop(let stop): self.settle(push.flight, push.token, as: .deadLetter(stop, apns: nil))
+        }
+        self.finishIfComplete(push.flight)
+    }
+
+    private static let shortestPostponement: Duration = .seconds(10)
+
+    // MARK: Classify
+
+    func received(
+        _ reply: Reply,
+        _ classification: Classification,
+        latency: Duration,
+        context: UInt64
+    ) {
+        let (id, token) = (FlightID(context: context), FlightID.token(context: context))
+        guard self.flights.contains(id) else { return }
+        self.flights[id].inFlight -= 1
+        let line = self.flights[id].line
+        let hash = self.tokenHash(id, token)
+        let answered = PushAnswered(line: line, context: context)
+        self.counters.observe(.apnsLatency, latency, line.counters)
+        if self.flights[id].wantsReceipt { self.flights[id].latencies[token] = latency.milliseconds }
+        if case .delivered = classification.outcome {
+            self.counters.observe(.endToEnd, self.loop.wallTime - self.flights[id].published, line.counters)
+            self.hear(.accepted, of: answered)
+            self.settle(id, token, as: .delivered)
+            self.finishIfComplete(id)
+            return self.releaseToken(hash, accepted: true)
+        }
+        self.counters.add(.answered, reply.counterName, line.counters)
+        if classification.alert { self.tell.alert(reply, app: line.app?.id ?? "") }
+        self.hear(
+            classification.evidence,
+            isOutage: reply.status >= 500 && classification.evidence == .nothing,
+            isTopicFault: classification.flags.contains(.topicScoped),
+            of: answered
+        )
+        if classification.flags.contains(.pauseLane) { self.pause(line, .credential, reason: reply.reason) }
+        self.apply(classification, apns: reply.reason, answered, hash, id, token, because: reply.counterName)
+        self.releaseToken(hash, accepted: false)
+    }
+
+    func failed(_ failure: SendFailure, context: UInt64) {
+        let (id, token) = (FlightID(context: context), FlightID.token(context: context))
+        guard self.flights.contains(id) else { return }
+        self.flights[id].inFlight -= 1
+        let line = self.flights[id].line
+        let hash = self.tokenHash(id, token)
+        let answered = PushAnswered(line: line, context: context)
+        let classification = Classification.classify(failure)
+        self.counters.add(.unanswered, failure.cause.name, line.counters)
+        self.hear(classification.evidence, isOutage: failure == .maybeSent(.timeout), of: answered)
+        self.apply(classification, apns: nil, answered, hash, id, token, because: failure.cause.name)
+        self.releaseToken(hash, accepted: false)
+    }
+
+    private func tokenHash(_ id: FlightID, _ token: Int) -> UInt64 {
+        let length = self.flights[id].job.writeToken(token, to: self.tokenBuffer)
+        return TokenThrottle.hash(UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length]))
+    }
+
+    private func releaseToken(_ hash: UInt64, accepted: Bool) {
+        for push in self.throttle.answered(hash, accepted: accepted) { self.enqueueAgain(push) }
+    }
+
+    /// - Parameters:
+    ///   - apns: what Apple said; it stands in the dead letter if this was the last word.
+    ///   - reason: for the counter of retries: the same, or why there was no answer.
+    private func apply(
+        _ classification: Classification,
+        apns: ApnsReason?,
+        _ answered: PushAnswered,
+        _ hash: UInt64,
+        _ id: FlightID,
+        _ token: Int,
+        because reason: String
+    ) {
+        let flight = self.flights[id]
+        guard !flight.isLost else { return self.forgetIfIdle(id) }
+        guard let app = flight.line.app, let lane = flight.line.lane, let sender = flight.line.sender else { return }
+        switch classification.outcome {
+        case .delivered:
+            self.settle(id, token, as: .delivered)
+        case .retry(let counts, let possibleDuplicate, let floor):
+            if possibleDuplicate { self.counters.add(.possibleDuplicates, flight.line.counters) }
+            if !counts, self.shutdown.isDraining || flight.line.passage == .giveBack {
+                return self.giveBack(id, token)
+            }
+            // Certainly not processed: resent at once on another connection, as long as that does not go on for ever.
+            if !counts, floor == nil, flight.resends < Self.resendLimit * flight.job.tokenCount {
+                self.flights[id].resends += 1
+                self.counters.add(.resent, flight.line.counters)
+                return sender.enqueue(id, tokens: token..<token + 1, isUrgent: lane == .now)
+            }
+            let next = app.retry.next(
+                attempts: flight.attempts + 1,
+                now: self.loop.wallTime,
+                start: flight.start,
+                expiresAt: flight.job.expiresAt,
+                floor: floor,
+                ladder: self.ladder
+            )
+            switch next {
+            case .retry(let level):
+                if classification.flags.contains(.sameTokenOnly) {
+                    // As long as the first of its copies may take to come back.
+                    self.throttle.rest(hash, until: self.loop.now + level.duration * 4 / 5)
+                }
+                self.settle(id, token, as: .retry(after: level, counted: counts), because: reason)
+            case .stop(let stop): self.settle(id, token, as: .deadLetter(stop, apns: apns))
+            }
+        case .deadLetter(let verdict):
+            self.settle(id, token, as: .deadLetter(verdict, apns: apns))
+        case .tokenGone(let time, let reason):
+            self.settle(id, token, as: .tokenGone(at: time, reason))
+        case .suspectToken(let reason):
+            // What was on its way when the breaker opened may be fine once the configuration is.
+            if answered.isLate { return self.giveBack(id, token) }
+            self.settle(id, token, as: .deadLetter(.suspectToken, apns: reason))
+        case .credentialFault(let reason):
+            return self.credentialFault(reason, classification, answered, id, token)
+        }
+        self.finishIfComplete(id)
+    }
+
+    private func credentialFault(
+        _ reason: ApnsReason?,
+        _ classification: Classification,
+        _ answered: PushAnswered,
+        _ id: FlightID,
+        _ token: Int
+    ) {
+        guard let sender = self.flights[id].line.sender else { return }
+        let line = answered.line
+        let onceMore = classification.flags.contains(.retryOnce) || classification.refreshProviderToken
+        if onceMore, !answered.isProbe, line.passage == .go, self.flights[id].takeSecondChance(token) {
+            return sender.enqueue(id, tokens: token..<token + 1, isUrgent: line.lane == .now)
+        }
+        guard classification.flags.contains(.topicScoped) else {
+            self.pause(line, .credential, reason: reason)
+            return self.giveBack(id, token)
+        }
+        self.pauseTopic(self.topic(of: self.flights[id].job, on: line), of: line, reason: reason)
+        self.postpone(
+            SendQueue.Push(flight: id, token: token),
+            for: Self.shortestPostponement,
+            atLeast: false,
+            because: reason?.counterName ?? "none"
+        )
+    }
+
+    private static let resendLimit = 20
+}
+
+extension Classification {
+    /// What it says of app and credential.
+    var evidence: Pause.Evidence {
+        switch self.outcome {
+        case .delivered, .tokenGone: .accepted
+        case .suspectToken: .suspect
+        case .credentialFault: self.flags.contains(.topicScoped) ? .answered : .refused
+        case .deadLetter: self.flags.contains(.pauseLane) ? .refused : .answered
+        case .retry(let counts, _, let floor):
+            if self.flags.contains(.sameTokenOnly) { .answered } else { !counts && floor == nil ? .unsent : .nothing }
+        }
+    }
+}
