@@ -297,6 +297,9 @@ package final class Transport {
         self.receiveLater()
     }
 
+    /// The certificate that the peer showed in the handshake; nil without TLS, or if it showed none.
+    package var peerCertificate: Certificate? { self.session?.peerCertificate }
+
     // MARK: Ending
 
     /// Whether it is over.

@@ -12,15 +12,16 @@ package final class Worker: Sendable {
     private let control: AsyncStream<Void>.Continuation
     private let drainRequests: AsyncStream<Void>
 
-    /// Reads keys and certificates and starts. Connecting goes on in the background and never gives up.
+    /// Starts. Connecting goes on in the background and never gives up.
     /// - Parameters:
+    ///   - credentials: all of the settings' credentials; nil to read them from their files now.
     ///   - version: told to RabbitMQ, Redis and in dead letters.
     ///   - host: this machine's name, for the same.
     ///   - onReady: called once, when connections to Apple are granted; on the worker's own thread.
     /// - Throws: what no waiting can mend: a key, a certificate or a setting that cannot be used.
     package static func start(
         _ settings: FleetSettings,
-        keys: [String: String],
+        credentials: [LoadedCredential]? = nil,
         version: String,
         host: String,
         processID: Int32,
@@ -29,7 +30,8 @@ package final class Worker: Sendable {
     ) throws -> Worker {
         let parts = try WorkerParts(
             settings,
-            keys: keys,
+            credentials: credentials
+                ?? settings.credentials.map { try LoadedCredential.load($0, at: WallClock.now()) },
             version: version,
             host: host,
             processID: processID,

@@ -77,9 +77,7 @@ final class WorkerLoop {
         for credential in parts.credentials {
             self.senders.append(
                 Sender(
-                    credential.settings,
-                    signer: credential.signer,
-                    tls: credential.tls,
+                    credential,
                     fleet: parts.settings,
                     lease: parts.lease,
                     id: parts.id,

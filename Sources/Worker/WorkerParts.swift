@@ -1,4 +1,3 @@
-internal import APNs
 internal import Broker
 internal import Store
 internal import Wire
@@ -6,12 +5,6 @@ internal import Wire
 /// What a worker is made of, read and checked before a thread is started: from here on nothing in the configuration
 /// can be at fault.
 struct WorkerParts {
-    struct Credential {
-        let settings: CredentialSettings
-        let signer: ProviderTokenSigner
-        let tls: TLSContext
-    }
-
     let settings: FleetSettings
     let id: InstanceID
     let name: String
@@ -20,15 +13,14 @@ struct WorkerParts {
     let processID: Int32
     let teller: Teller
     let lease: LeaseSettings
-    let credentials: [Credential]
+    let credentials: [LoadedCredential]
     private let amqpAddress: AMQPAddress
     let redisAddress: RedisAddress
     let redisTLS: TLSContext?
 
-    /// - Parameter keys: the content of each credential's key file, by the credential's name.
     init(
         _ settings: FleetSettings,
-        keys: [String: String],
+        credentials: [LoadedCredential],
         version: String,
         host: String,
         processID: Int32,
@@ -46,15 +38,7 @@ struct WorkerParts {
             heartbeat: settings.budget.heartbeat,
             quantum: settings.budget.quantum
         )
-        self.credentials = try settings.credentials.map { credential in
-            let signer = try ProviderTokenSigner(
-                keyID: credential.keyID,
-                teamID: credential.teamID,
-                pem: keys[credential.name] ?? ""
-            )
-            let tls = try TLSContext.client(trusting: credential.caFile, alpn: "h2")
-            return Credential(settings: credential, signer: signer, tls: tls)
-        }
+        self.credentials = credentials
         self.amqpAddress = try AMQPAddress(parsing: settings.amqp.url)
         self.redisAddress = try RedisAddress(settings.redis.url)
         self.redisTLS = self.redisAddress.usesTLS ? try TLSContext.client(trusting: settings.redis.caFile) : nil

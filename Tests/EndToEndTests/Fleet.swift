@@ -169,7 +169,6 @@ final class Fleet: Sendable {
         if ProcessInfo.processInfo.environment["PUSHFLEET_TEST_LOG"] != nil { logger = Logger(label: "worker") }
         let worker = try Worker.start(
             settings,
-            keys: try Self.readKeys(settings),
             version: "test",
             host: "here",
             processID: ProcessInfo.processInfo.processIdentifier,
@@ -179,14 +178,6 @@ final class Fleet: Sendable {
         self.workers.withLock { $0.append(worker) }
         try await within(.seconds(30), "a worker is ready") { for await _ in ready {} }
         return worker
-    }
-
-    private static func readKeys(_ settings: FleetSettings) throws -> [String: String] {
-        try Dictionary(
-            uniqueKeysWithValues: settings.credentials.map {
-                ($0.name, try String(contentsOfFile: $0.keyFile, encoding: .utf8))
-            }
-        )
     }
 
     /// Drains all workers, so that what they held is back in the queues.

@@ -105,9 +105,9 @@ extension Fleet {
             credentials:
               main:
                 environment: production
-                team_id: \(credential.teamID)
-                key_id: \(credential.keyID)
-                key_file: \(credential.keyFile)
+                team_id: \(Fleet.teamID)
+                key_id: \(Fleet.keyID)
+                key_file: \(TestCertificates.shared.signingKey)
                 max_connections: \(credential.maxConnections)
                 host: localhost
                 port: \(credential.port ?? 0)

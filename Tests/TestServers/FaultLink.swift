@@ -33,6 +33,8 @@ final class FaultLink {
     private var resetWhenUsedUp = true
     private var wasBroken = false
     private(set) var isClosed = false
+    /// Whether this one is frozen in both directions, whatever the others are.
+    var isFrozen = false
 
     init(client: LoopbackSocket, server: LoopbackSocket) {
         self.client = client
@@ -44,7 +46,7 @@ final class FaultLink {
     }
 
     var nextDue: UInt64? {
-        self.pipes.values.compactMap { $0.pending.first?.due }.min()
+        self.isFrozen ? nil : self.pipes.values.compactMap { $0.pending.first?.due }.min()
     }
 
     func allow(_ allowance: (bytes: Int, direction: FaultProxy.Direction, reset: Bool)?) {
@@ -74,6 +76,7 @@ final class FaultLink {
 
     /// What to poll for; a socket with nothing to wait for is left out, so that its hang-up does not spin the loop.
     func interest(_ conditions: Conditions) -> [pollfd] {
+        guard !self.isFrozen else { return [] }
         let now = Self.now()
         var events: [Int32: Int32] = [:]
         for direction in FaultProxy.Direction.allCases where !conditions.frozen.contains(direction) {
@@ -90,6 +93,7 @@ final class FaultLink {
 
     /// Moves what can be moved without waiting.
     func move(_ conditions: Conditions) {
+        guard !self.isFrozen else { return }
         for direction in FaultProxy.Direction.allCases where !conditions.frozen.contains(direction) {
             guard !self.isClosed else { return }
             self.read(direction, conditions)

@@ -35,6 +35,8 @@ package final class FaultProxy: @unchecked Sendable {
         var cuts = 0
         var allowances = 0
         var passes = 0
+        var freezes = 0
+        var frozenLinks = 0
         var stopped = false
     }
 
@@ -86,6 +88,7 @@ package final class FaultProxy: @unchecked Sendable {
             settings.cuts = done.cuts
             settings.allowances = done.allowances
             settings.passes = done.passes + 1
+            settings.freezes = done.freezes
         }
     }
 
@@ -97,6 +100,14 @@ package final class FaultProxy: @unchecked Sendable {
     /// Reads nothing in these directions, until buffers are full and the sender stalls. `pass()` loses no byte.
     package func freeze(_ directions: Direction...) {
         self.change { $0.frozen = directions.isEmpty ? [.toServer, .toClient] : Set(directions) }
+    }
+
+    /// Reads nothing on the oldest open connections, in both directions; the others go on. `pass()` loses no byte.
+    package func freezeOldest(_ count: Int) {
+        self.change {
+            $0.frozenLinks = count
+            $0.freezes += 1
+        }
     }
 
     /// Resets all open connections, once, on both sides.
@@ -146,7 +157,7 @@ package final class FaultProxy: @unchecked Sendable {
         var listener: LoopbackSocket? = first
         var links: [FaultLink] = []
         var counters = Counters()
-        var (cuts, allowances, passes) = (0, 0, 0)
+        var (cuts, allowances, passes, freezes) = (0, 0, 0, 0)
 
         while true {
             let (settings, order) = self.condition.withLock { (self.settings, self.ordered) }
@@ -155,12 +166,19 @@ package final class FaultProxy: @unchecked Sendable {
             }
             if settings.passes > passes {
                 for link in links where link.lostBytes { link.break(reset: true) }
-                for link in links { link.allow(nil) }
+                for link in links {
+                    link.allow(nil)
+                    link.isFrozen = false
+                }
+            }
+            if settings.freezes > freezes {
+                for link in links.prefix(settings.frozenLinks) { link.isFrozen = true }
             }
             if settings.allowances > allowances {
                 for link in links { link.allow(settings.allowance) }
             }
             (cuts, allowances, passes) = (settings.cuts, settings.allowances, settings.passes)
+            freezes = settings.freezes
             if settings.refusing || settings.stopped {
                 listener?.close(reset: false)
                 listener = nil

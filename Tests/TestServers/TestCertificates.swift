@@ -47,4 +47,48 @@ package struct TestCertificates: Sendable {
 
     /// The public half of `wrongSigningKey`.
     package var wrongSigningPublicKey: String { "\(self.directory)/other.pub.pem" }
+
+    /// Certificates for providers, as Apple makes them; `scripts/make-certs --help` says what each is.
+    package enum Client: String, CaseIterable, Sendable {
+        case standard = "client"
+        /// The same subject with a key of its own.
+        case renewed = "client-renewed"
+        case sandbox = "client-sandbox"
+        case production = "client-production"
+        case voip = "client-voip"
+        case expired = "client-expired"
+        case future = "client-future"
+        /// Ends in ten days.
+        case soon = "client-soon"
+        /// Signed by `unknownAuthority`.
+        case stranger = "client-stranger"
+        case plain = "client-plain"
+    }
+
+    /// A provider's certificate (PEM).
+    package func certificate(_ client: Client) -> String { "\(self.directory)/\(client.rawValue).pem" }
+
+    /// The key of a provider's certificate (PEM, RSA).
+    package func key(_ client: Client) -> String { "\(self.directory)/\(client.rawValue).key" }
+
+    /// A provider's certificate and key (PKCS #12, with `passphrase`); of `standard`, `expired` and `sandbox`.
+    package func pkcs12(_ client: Client) -> String { "\(self.directory)/\(client.rawValue).p12" }
+
+    /// Opens the PKCS #12 files and `encryptedClientKey`.
+    package var passphrase: String { "correct horse" }
+
+    /// `standard` with its key first and its chain after it (PEM).
+    package var clientInOneFile: String { "\(self.directory)/client-both.pem" }
+
+    /// The key of `standard`, encrypted with `passphrase` (PEM).
+    package var encryptedClientKey: String { "\(self.directory)/client-encrypted.key" }
+
+    /// `standard` with RC2 and triple DES, as old systems exported it (PKCS #12, `passphrase`).
+    package var legacyPKCS12: String { "\(self.directory)/client-legacy.p12" }
+
+    /// `standard` without a passphrase (PKCS #12).
+    package var openPKCS12: String { "\(self.directory)/client-open.p12" }
+
+    /// The certificate of `standard` without its key (PKCS #12, `passphrase`).
+    package var keylessPKCS12: String { "\(self.directory)/client-nokey.p12" }
 }

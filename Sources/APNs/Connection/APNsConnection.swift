@@ -10,13 +10,17 @@ final class APNsConnection {
     private let loop: EventLoop
     private unowned let pool: ConnectionPool
     private var isReady = false
-    /// Answers of 5xx since the last other one.
-    var serverErrorsInARow = 0
+    var health: ConnectionHealth
+    /// Whether Apple has accepted a push on it.
+    var isProven = false
+    /// Whether it takes nothing new because of what came back on it.
+    var isRetired = false
 
     init(id: ConnectionPlan.ID, settings: ConnectionPool.Settings, loop: EventLoop, pool: ConnectionPool) {
         self.id = id
         self.loop = loop
         self.pool = pool
+        self.health = ConnectionHealth(settings: settings.health, at: loop.now)
         var http2 = settings.http2
         http2.keptHeaders = ["retry-after"]
         self.http2 = HTTP2Client(
@@ -27,6 +31,7 @@ final class APNsConnection {
             on: loop,
             delegate: self
         )
+        self.http2.localStreamCap = self.health.streamCap
     }
 
     private func retryAfter(_ response: HTTP2Response) -> Duration? {
@@ -66,7 +71,7 @@ extension APNsConnection: HTTP2ClientDelegate {
             case .unknown(.cancelled), .unknown(.timeout): .maybeSent(.timeout)
             case .unknown(.malformed): .maybeSent(.protocolViolation)
             }
-        self.pool.failed(translated, context: context)
+        self.pool.failed(translated, context: context, on: self)
     }
 
     func http2(_: HTTP2Client, didReceive goAway: GoAway) {

@@ -13,8 +13,7 @@ package final class ConnectionPool {
         package var tls: TLSContext
         package var http2 = HTTP2Client.Settings()
         package var plan = ConnectionPlan.Settings()
-        /// Answers of 5xx in a row after which a connection is replaced; default 5.
-        package var serverErrorsToRetire = 5
+        package var health = ConnectionHealth.Settings()
 
         package init(endpoint: Endpoint, tls: TLSContext) {
             self.endpoint = endpoint
@@ -30,6 +29,7 @@ package final class ConnectionPool {
     /// The ready ones, for choosing without a look-up.
     private var ready: [APNsConnection] = []
     private var dial: Deadline?
+    private var turn = 0
 
     package init(_ settings: Settings, on loop: EventLoop, delegate: any ConnectionPoolDelegate) {
         self.settings = settings
@@ -76,7 +76,7 @@ package final class ConnectionPool {
         self.dial?.cancel()
         self.dial = nil
         // A dial that is due was forbidden by the lease just now: the lease's next answer updates, no clock does.
-        guard let time = self.plan.nextDialTime, time > self.loop.now else { return }
+        guard let time = self.plan.nextTime(after: self.loop.now) else { return }
         self.dial = self.loop.at(time) { [weak self] in self?.update() }
     }
 
@@ -96,15 +96,22 @@ package final class ConnectionPool {
     /// How many requests can be sent now.
     package var availableStreams: Int { self.ready.reduce(0) { $0 + $1.http2.availableStreams } }
 
-    /// Sends on the connection with the most room, so that load spreads.
+    /// Sends on the connection with the fewest open requests that has room, so that load spreads, and a new one that
+    /// Apple still holds to one stream gets the push that opens it up. Connections that are equal take turns.
     /// - Parameter context: comes back with the outcome.
     /// - Precondition: `availableStreams` is above zero.
     package func submit(_ headers: RequestHeaders, body: [UInt8], payload: Range<Int>, context: UInt64) {
-        var best = self.ready[0]
-        for connection in self.ready.dropFirst()
-        where connection.http2.availableStreams > best.http2.availableStreams {
-            best = connection
+        self.turn &+= 1
+        var best: APNsConnection?
+        var fewest = Int.max
+        for offset in self.ready.indices {
+            let connection = self.ready[(self.turn &+ offset) % self.ready.count]
+            let open = connection.http2.openStreams
+            guard open < fewest, connection.http2.availableStreams > 0 else { continue }
+            (best, fewest) = (connection, open)
         }
+        guard let best else { preconditionFailure("a push was submitted where none may be") }
+        best.health.sent(at: self.loop.now)
         headers.submit(on: best.http2, body: body, payload: payload, context: context)
     }
 
@@ -118,7 +125,7 @@ package final class ConnectionPool {
     // MARK: What connections report
 
     func becameReady(_ connection: APNsConnection) {
-        self.plan.ready(connection.id)
+        self.plan.ready(connection.id, at: self.loop.now, random: .random(in: 0...UInt64.max))
         self.ready.append(connection)
         self.update()
         self.delegate.poolHasFreeStreams(self)
@@ -130,23 +137,32 @@ package final class ConnectionPool {
 
     func received(_ reply: Reply, latency: Duration, context: UInt64, on connection: APNsConnection) {
         let classification = Classification.classify(reply)
-        connection.serverErrorsInARow = reply.status >= 500 ? connection.serverErrorsInARow + 1 : 0
-        // One 503 is no reason to reconnect; Apple takes churn for an attack. A run of them is, and so is any answer
-        // that says this connection is over.
-        let isServerError = reply.status >= 500 && reply.reason != .shutdown
-        if classification.connection == .retire,
-            !isServerError || connection.serverErrorsInARow >= self.settings.serverErrorsToRetire
-        {
+        if reply.status == 200 {
+            if connection.health.accepted() { connection.http2.localStreamCap = connection.health.streamCap }
+            if !connection.isProven {
+                connection.isProven = true
+                self.plan.proved(connection.id)
+            }
+        } else if connection.health.answered(reply, classification) == .retire {
             self.retire(connection)
         }
         self.delegate.pool(self, didReceive: reply, classification: classification, latency: latency, context: context)
     }
 
-    func failed(_ failure: SendFailure, context: UInt64) {
+    /// A connection that is to be retired is so before the delegate hears of the failure: what it sends again at once
+    /// goes elsewhere.
+    func failed(_ failure: SendFailure, context: UInt64, on connection: APNsConnection) {
+        let open = connection.http2.openStreams
+        if connection.health.failed(failure, openStreams: open, at: self.loop.now) == .retire {
+            self.retire(connection)
+        }
+        connection.http2.localStreamCap = connection.health.streamCap
         self.delegate.pool(self, didFail: failure, context: context)
     }
 
-    func retire(_ connection: APNsConnection) {
+    private func retire(_ connection: APNsConnection) {
+        guard self.connections[connection.id] === connection, !connection.isRetired else { return }
+        connection.isRetired = true
         self.plan.retire(connection.id)
         self.drain(connection.id)
         self.update()

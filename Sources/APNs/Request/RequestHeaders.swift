@@ -8,7 +8,7 @@ package import Push
 package final class RequestHeaders {
     private let block = HeaderBlock()
     private let common: Int
-    /// `bearer …`; changes when the provider token does.
+    /// `bearer …`; changes when the provider token does. Empty with a certificate, and then not sent.
     private var authorization: [UInt8] = []
     private let path = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
 
@@ -34,7 +34,7 @@ package final class RequestHeaders {
         let prefix = Self.prefix.utf8CodeUnitCount
         let digits = job.writeToken(token, to: UnsafeMutableRawBufferPointer(rebasing: self.path[prefix...]))
         self.block.append(Name.path, UnsafeRawBufferPointer(rebasing: self.path[..<(prefix + digits)]))
-        self.block.append(Name.authorization, self.authorization)
+        if !self.authorization.isEmpty { self.block.append(Name.authorization, self.authorization) }
         id.text.span.withUnsafeBytes { self.block.append(Name.id, $0) }
         job.withTopicOverride { override in
             if override.isEmpty {

@@ -12,7 +12,8 @@ final class Sender {
     private let settings: WorkerSettings
     private let loop: EventLoop
     private unowned let worker: WorkerLoop
-    private var tokens: ProviderTokenSource!
+    /// Nil with a certificate: the connection itself says who we are.
+    private var tokens: ProviderTokenSource?
     private var keeper: LeaseKeeper!
     private var pool: ConnectionPool!
     private let headers = RequestHeaders()
@@ -21,9 +22,7 @@ final class Sender {
     private var isDraining = false
 
     init(
-        _ credential: CredentialSettings,
-        signer: ProviderTokenSigner,
-        tls: TLSContext,
+        _ loaded: LoadedCredential,
         fleet: FleetSettings,
         lease: LeaseSettings,
         id: InstanceID,
@@ -31,6 +30,7 @@ final class Sender {
         loop: EventLoop,
         worker: WorkerLoop
     ) {
+        let credential = loaded.settings
         self.credential = credential
         self.settings = fleet.worker
         self.loop = loop
@@ -38,12 +38,18 @@ final class Sender {
         let host = credential.host ?? credential.environment.host
         var settings = ConnectionPool.Settings(
             endpoint: Endpoint(host: host, port: credential.port ?? 443),
-            tls: tls
+            tls: loaded.tls
         )
         settings.http2.requestTimeout = fleet.worker.requestTimeout
-        self.tokens = ProviderTokenSource(signer: signer, id: id, redis: redis, loop: loop) { [unowned self] token in
-            self.headers.use(token)
-            self.worker.needsPump(self)
+        settings.http2.pingInterval = fleet.worker.pingInterval
+        settings.http2.pingTimeout = fleet.worker.pingTimeout
+        settings.plan.maxAge = fleet.worker.maxConnectionAge
+        if case .token(let signer) = loaded.kind {
+            self.tokens = ProviderTokenSource(signer: signer, id: id, redis: redis, loop: loop) {
+                [unowned self] token in
+                self.headers.use(token)
+                self.worker.needsPump(self)
+            }
         }
         self.pool = ConnectionPool(settings, on: loop, delegate: self)
         self.keeper = LeaseKeeper(
@@ -59,12 +65,12 @@ final class Sender {
     func start() {
         self.keeper.start()
         self.updateDemand()
-        self.tokens.refresh()
+        self.tokens?.refresh()
     }
 
     /// Now and then: what has become due.
     func tick() {
-        self.tokens.refresh()
+        self.tokens?.refresh()
         self.updateDemand()
         // The ramp or a renewal under way may have held back a connection.
         self.pool.update()
@@ -88,7 +94,7 @@ final class Sender {
 
     /// Sends what waits, as long as streams are free.
     func pump() {
-        guard self.queue.count > 0, self.keeper.isValid, self.tokens.isUsable else {
+        guard self.queue.count > 0, self.keeper.isValid, self.tokens?.isUsable ?? true else {
             return
         }
         var free = self.pool.availableStreams
@@ -141,7 +147,7 @@ extension Sender: ConnectionPoolDelegate {
         latency: Duration,
         context: UInt64
     ) {
-        if classification.refreshProviderToken { self.tokens.refused() }
+        if classification.refreshProviderToken { self.tokens?.refused() }
         self.worker.received(reply, classification, latency: latency, context: context)
     }
 

@@ -1,14 +1,17 @@
-/// One of Apple's keys, the environment it is used in, and how many connections the whole fleet may hold with it.
+/// How the fleet shows Apple who it is, in which environment, and how many connections it may hold so.
 package struct CredentialSettings: Sendable, Equatable {
-    /// The operator's name for it; names its budget and its provider token in Redis.
+    /// What proves it.
+    package enum Kind: Sendable, Equatable {
+        /// A key that signs provider tokens.
+        case token(SigningKeySettings)
+        /// A certificate that is shown in the TLS handshake.
+        case certificate(CertificateSettings)
+    }
+
+    /// The operator's name for it.
     package var name: String
     package var environment: APNsEnvironment
-    /// Ten characters, from Apple's membership page.
-    package var teamID: String
-    /// Ten characters, from the key's name `AuthKey_<key id>.p8`.
-    package var keyID: String
-    /// Path of the `.p8` file.
-    package var keyFile: String
+    package var kind: Kind
     /// Connections that all workers together may hold.
     package var maxConnections: Int
     /// Host and port other than Apple's, for a simulator or a proxy.
@@ -17,6 +20,14 @@ package struct CredentialSettings: Sendable, Equatable {
     /// PEM file of the certificate authorities to trust; nil for the system's.
     package var caFile: String?
 
+    package init(name: String, environment: APNsEnvironment, kind: Kind, maxConnections: Int) {
+        self.name = name
+        self.environment = environment
+        self.kind = kind
+        self.maxConnections = maxConnections
+    }
+
+    /// With a signing key.
     package init(
         name: String,
         environment: APNsEnvironment,
@@ -25,16 +36,85 @@ package struct CredentialSettings: Sendable, Equatable {
         keyFile: String,
         maxConnections: Int
     ) {
-        self.name = name
-        self.environment = environment
-        self.teamID = teamID
-        self.keyID = keyID
-        self.keyFile = keyFile
-        self.maxConnections = maxConnections
+        let key = SigningKeySettings(teamID: teamID, keyID: keyID, file: keyFile)
+        self.init(name: name, environment: environment, kind: .token(key), maxConnections: maxConnections)
     }
 
-    /// Names the connection budget in Redis: what Apple counts connections by, whatever the operator calls it.
-    package var pool: String { "\(self.environment.rawValue).\(self.teamID).\(self.keyID)" }
+    /// Names the connection budget in Redis: what Apple counts connections by, whatever the operator calls it. A
+    /// certificate that was renewed keeps its subject and so its budget.
+    package var pool: String {
+        switch self.kind {
+        case .token(let key): "\(self.environment.rawValue).\(key.teamID).\(key.keyID)"
+        case .certificate(let certificate): "\(self.environment.rawValue).\(certificate.subject ?? self.name)"
+        }
+    }
+
+    /// The files that prove it, to be read before it is loaded and to be watched for changes.
+    package var files: [String] {
+        switch self.kind {
+        case .token(let key): [key.file]
+        case .certificate(let certificate): certificate.files
+        }
+    }
+}
+
+/// One of Apple's keys.
+package struct SigningKeySettings: Sendable, Equatable {
+    /// Ten characters, from Apple's membership page.
+    package var teamID: String
+    /// Ten characters, from the key's name `AuthKey_<key id>.p8`.
+    package var keyID: String
+    /// Path of the `.p8` file.
+    package var file: String
+
+    package init(teamID: String, keyID: String, file: String) {
+        self.teamID = teamID
+        self.keyID = keyID
+        self.file = file
+    }
+}
+
+/// One of Apple's certificates for providers, with its private key.
+package struct CertificateSettings: Sendable, Equatable {
+    package enum Source: Sendable, Equatable {
+        /// The certificate and its chain; the key is in the same file if none is named for it.
+        case pem(certificate: String, privateKey: String?)
+        case pkcs12(String)
+    }
+
+    package enum Passphrase: Sendable, Equatable {
+        /// A secret, never logged.
+        case text(String)
+        /// The first line of a file.
+        case file(String)
+    }
+
+    package var source: Source
+    package var passphrase: Passphrase?
+    /// The UID of the certificate's subject; known once it has been loaded.
+    package var subject: String?
+
+    package init(source: Source, passphrase: Passphrase? = nil, subject: String? = nil) {
+        self.source = source
+        self.passphrase = passphrase
+        self.subject = subject
+    }
+
+    /// The file with the certificate in it.
+    package var file: String {
+        switch self.source {
+        case .pem(let certificate, _): certificate
+        case .pkcs12(let file): file
+        }
+    }
+
+    /// All files that it is made of.
+    package var files: [String] {
+        var files = [self.file]
+        if case .pem(_, let key?) = self.source { files.append(key) }
+        if case .file(let file)? = self.passphrase { files.append(file) }
+        return files
+    }
 }
 
 /// Which of Apple's two worlds a key and a token belong to. Source: Apple, "Sending notification requests to APNs".

@@ -52,6 +52,12 @@ package struct WorkerSettings: Sendable, Equatable {
     package var drainTimeout: Duration = .seconds(20)
     /// How long a request waits for Apple's answer; default 20 s.
     package var requestTimeout: Duration = .seconds(20)
+    /// After this long without anything from Apple a PING asks whether it is there; default 45 s.
+    package var pingInterval: Duration = .seconds(45)
+    /// How long after a PING something must arrive; default 10 s.
+    package var pingTimeout: Duration = .seconds(10)
+    /// Age at which a connection is replaced, give or take a quarter; default 12 h.
+    package var maxConnectionAge: Duration = .seconds(12 * 3600)
     /// Requests in flight on one connection beyond which a worker asks for another; default 500.
     package var streamsPerConnection = 500
     /// Requests in flight for one device token; default 8. More wait, without holding up other tokens.

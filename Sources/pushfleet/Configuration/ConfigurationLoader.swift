@@ -7,6 +7,8 @@ struct LoadedConfiguration {
     let file: String?
     /// Usable if `errors` is empty. Otherwise what could be made of it, for those who look further.
     let settings: FleetSettings
+    /// What could be read of the credentials' files, if the verb needs them.
+    var credentials: [LoadedCredential] = []
     /// One of the words that `log.level` allows.
     let logLevel: String
     let effective: [EffectiveValue]
@@ -74,9 +76,10 @@ struct ConfigurationLoader {
     ) -> LoadedConfiguration {
         let values = SettingValues(file: file, environment: self.environment)
         var problems = earlier
+        var credentials: [LoadedCredential] = []
         let amqpURL = Self.url(values, "amqp", needs: needs, problems: &problems)
         let redisURL = Self.url(values, "redis", needs: needs, problems: &problems)
-        let settings = values.fleetSettings(
+        var settings = values.fleetSettings(
             credentials: (file.names["credentials"] ?? []).map(\.name),
             apps: (file.names["apps"] ?? []).map(\.name),
             amqpURL: amqpURL,
@@ -87,12 +90,21 @@ struct ConfigurationLoader {
             problems = file.problems + values.problems + problems
             var checks = SettingChecks(values: values, file: file)
             checks.run(settings)
+            var kinds = CredentialChecks(values: values)
+            for name in file.names["credentials"] ?? [] { kinds.check(name.name) }
             var files = FileChecks(values: values)
             if needs.contains(.servers) { files.checkServers(settings) }
-            if needs.contains(.keys) {
-                for credential in settings.credentials { files.checkCredential(credential) }
+            if needs.contains(.keys) || needs.contains(.servers) {
+                for credential in settings.credentials where kinds.isSound(credential.name) {
+                    files.checkCredential(credential, needsKeys: needs.contains(.keys))
+                }
+                files.checkApps(settings)
+                credentials = files.credentials
+                settings.credentials = settings.credentials.map { given in
+                    credentials.first { $0.settings.name == given.name }?.settings ?? given
+                }
             }
-            problems += checks.problems + files.problems
+            problems += checks.problems + kinds.problems + files.problems
         } else {
             // A file that cannot be read makes everything else look missing.
             problems = earlier + file.problems
@@ -100,6 +112,7 @@ struct ConfigurationLoader {
         return LoadedConfiguration(
             file: path,
             settings: settings,
+            credentials: credentials,
             logLevel: values.text("log", "level") ?? "info",
             effective: values.effective,
             problems: problems

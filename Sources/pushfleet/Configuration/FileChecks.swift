@@ -1,11 +1,13 @@
-internal import APNs
 internal import Foundation
+internal import Loop
 internal import Worker
 
 /// Rules about the files that the configuration names.
 struct FileChecks {
     let values: SettingValues
     private(set) var problems: [ConfigurationProblem] = []
+    /// What could be loaded.
+    private(set) var credentials: [LoadedCredential] = []
 
     init(values: SettingValues) {
         self.values = values
@@ -18,30 +20,51 @@ struct FileChecks {
     }
 
     /// Keys and certificates of one credential.
-    mutating func checkCredential(_ credential: CredentialSettings) {
+    /// - Parameter needsKeys: whether the verb needs a signing key's file. Certificates are always read, since they say
+    ///   what their budget is called.
+    mutating func checkCredential(_ credential: CredentialSettings, needsKeys: Bool) {
+        if case .token = credential.kind, !needsKeys { return }
         self.checkCertificates(credential.caFile, ["credentials", credential.name, "ca_file"])
-        let path = ["credentials", credential.name, "key_file"]
-        guard let pem = self.read(credential.keyFile, path) else { return }
-        do throws(InvalidSigningKey) {
-            _ = try ProviderTokenSigner(keyID: credential.keyID, teamID: credential.teamID, pem: pem)
+        guard !self.problems.contains(where: { $0.key == "credentials.\(credential.name).ca_file" }) else { return }
+        do throws(CredentialFault) {
+            self.credentials.append(try LoadedCredential.load(credential, at: WallClock.now()))
         } catch {
-            self.report(
-                path,
-                "\(credential.keyFile) is not a P-256 private key in PEM; use the AuthKey_\(credential.keyID).p8 file "
-                    + "as it came from Apple"
-            )
-            return
+            return self.report(["credentials", credential.name, error.field], error.problem)
         }
+        for (file, field) in credential.secretFiles {
+            self.checkMode(of: file, ["credentials", credential.name], field)
+        }
+    }
+
+    /// Whether the certificates are for the apps that use them, and each is there once.
+    mutating func checkApps(_ settings: FleetSettings) {
+        for app in settings.apps {
+            let credential = self.credentials.first { $0.settings.name == app.credential }
+            guard let refusal = credential?.refusal(for: app) else { continue }
+            self.report(["apps", app.id, "credential"], refusal)
+        }
+        var pools: [String: String] = [:]
+        for credential in self.credentials.map(\.settings) {
+            guard case .certificate(let certificate) = credential.kind else { continue }
+            guard let other = pools.updateValue(credential.name, forKey: credential.pool) else { continue }
+            self.report(
+                ["credentials", credential.name, certificate.field],
+                "is for \(certificate.subject ?? "") as credentials.\(other) is; a certificate's subject has one "
+                    + "budget, so let the apps share one"
+            )
+        }
+    }
+
+    private mutating func checkMode(of file: String, _ path: [String], _ field: String) {
         let attributes = try? FileManager.default.attributesOfItem(
-            atPath: URL(fileURLWithPath: credential.keyFile).resolvingSymlinksInPath().path
+            atPath: URL(fileURLWithPath: file).resolvingSymlinksInPath().path
         )
-        if let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue, mode & 0o004 != 0 {
-            self.report(
-                path,
-                "\(credential.keyFile) can be read by everyone on this machine; run chmod o-rwx on it",
-                .warning
-            )
-        }
+        guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue, mode & 0o004 != 0 else { return }
+        self.report(
+            path + [field],
+            "\(file) can be read by everyone on this machine; run chmod o-rwx on it",
+            .warning
+        )
     }
 
     private mutating func checkCertificates(_ file: String?, _ path: [String]) {

@@ -41,6 +41,9 @@ extension SettingValues {
         var worker = WorkerSettings()
         worker.drainTimeout = self.duration("worker", "drain_timeout") ?? worker.drainTimeout
         worker.requestTimeout = self.duration("worker", "request_timeout") ?? worker.requestTimeout
+        worker.pingInterval = self.duration("worker", "ping_interval") ?? worker.pingInterval
+        worker.pingTimeout = self.duration("worker", "ping_timeout") ?? worker.pingTimeout
+        worker.maxConnectionAge = self.duration("worker", "max_connection_age") ?? worker.maxConnectionAge
         worker.streamsPerConnection = self.number("worker", "streams_per_connection") ?? worker.streamsPerConnection
         worker.prefetchPerConnection = self.number("worker", "prefetch_per_connection") ?? worker.prefetchPerConnection
         worker.streamsPerToken = self.number("worker", "streams_per_token") ?? worker.streamsPerToken
@@ -51,23 +54,39 @@ extension SettingValues {
     private func credential(_ name: String) -> CredentialSettings? {
         guard
             let environment = self.text("credentials", name, "environment").flatMap(APNsEnvironment.init(rawValue:)),
-            let teamID = self.text("credentials", name, "team_id"),
-            let keyID = self.text("credentials", name, "key_id"),
-            let keyFile = self.text("credentials", name, "key_file"),
+            let kind = self.credentialKind(name),
             let maxConnections = self.number("credentials", name, "max_connections")
         else { return nil }
         var credential = CredentialSettings(
             name: name,
             environment: environment,
-            teamID: teamID,
-            keyID: keyID,
-            keyFile: keyFile,
+            kind: kind,
             maxConnections: maxConnections
         )
         credential.host = self.text("credentials", name, "host")
         credential.port = self.number("credentials", name, "port").flatMap { UInt16(exactly: $0) }
         credential.caFile = self.text("credentials", name, "ca_file")
         return credential
+    }
+
+    /// What of the two ways is complete; nil if neither is, which `CredentialChecks` explains.
+    private func credentialKind(_ name: String) -> CredentialSettings.Kind? {
+        func text(_ key: String) -> String? { self.text("credentials", name, key) }
+        if let teamID = text("team_id"), let keyID = text("key_id"), let file = text("key_file") {
+            return .token(SigningKeySettings(teamID: teamID, keyID: keyID, file: file))
+        }
+        let source: CertificateSettings.Source
+        if let file = text("certificate_file") {
+            source = .pem(certificate: file, privateKey: text("private_key_file"))
+        } else if let file = text("pkcs12_file") {
+            source = .pkcs12(file)
+        } else {
+            return nil
+        }
+        let passphrase = text("passphrase").map { CertificateSettings.Passphrase.text($0) }
+        return .certificate(
+            CertificateSettings(source: source, passphrase: passphrase ?? text("passphrase_file").map { .file($0) })
+        )
     }
 
     private func app(_ name: String, problems: inout [ConfigurationProblem]) -> AppSettings? {

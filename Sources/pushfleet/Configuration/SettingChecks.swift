@@ -28,6 +28,8 @@ struct SettingChecks {
         var pools: [String: String] = [:]
         for credential in settings.credentials {
             self.checkPort(credential)
+            // Whose certificate it is, only the file says.
+            guard case .token = credential.kind else { continue }
             if let other = pools.updateValue(credential.name, forKey: credential.pool) {
                 self.report(
                     ["credentials", credential.name, "key_id"],

@@ -64,6 +64,24 @@ enum SettingsTable {
             "How long one request waits for Apple's answer before it counts as lost."
         ),
         SettingKey(
+            "worker.ping_interval",
+            .duration(.milliseconds(100) ... .seconds(3600)),
+            standard: "45s",
+            "After how long without anything from Apple a connection is asked whether it is still there."
+        ),
+        SettingKey(
+            "worker.ping_timeout",
+            .duration(.milliseconds(100) ... .seconds(600)),
+            standard: "10s",
+            "How long that question may go unanswered before the connection is given up."
+        ),
+        SettingKey(
+            "worker.max_connection_age",
+            .duration(.seconds(1)...Self.week),
+            standard: "12h",
+            "When a connection to Apple is replaced by a new one, give or take a quarter."
+        ),
+        SettingKey(
             "worker.streams_per_connection",
             .integer(1...10_000),
             standard: "500",
@@ -91,21 +109,39 @@ enum SettingsTable {
             "credentials.*.environment",
             .choice(["production", "sandbox"]),
             isRequired: true,
-            "Which of Apple's two worlds the key is used in."
+            "Which of Apple's two worlds the key or certificate is used in."
         ),
-        SettingKey("credentials.*.team_id", .appleID, isRequired: true, "The team, from Apple's membership page."),
+        SettingKey("credentials.*.team_id", .appleID, "The team, from Apple's membership page."),
+        SettingKey("credentials.*.key_id", .appleID, "The key, from the file's name AuthKey_<key id>.p8."),
+        SettingKey("credentials.*.key_file", .file, "The .p8 file from Apple."),
         SettingKey(
-            "credentials.*.key_id",
-            .appleID,
-            isRequired: true,
-            "The key, from the file's name AuthKey_<key id>.p8."
+            "credentials.*.certificate_file",
+            .file,
+            "Instead of a key: PEM file of Apple's certificate, with its chain, and with its private key unless "
+                + "private_key_file names that."
         ),
-        SettingKey("credentials.*.key_file", .file, isRequired: true, "The .p8 file from Apple."),
+        SettingKey("credentials.*.private_key_file", .file, "PEM file of the certificate's private key."),
+        SettingKey(
+            "credentials.*.pkcs12_file",
+            .file,
+            "Instead of certificate_file: a .p12 file with the certificate and its private key."
+        ),
+        SettingKey(
+            "credentials.*.passphrase",
+            .text,
+            isSecret: true,
+            "What opens the private key or the .p12 file; or use passphrase_file."
+        ),
+        SettingKey(
+            "credentials.*.passphrase_file",
+            .file,
+            "A file whose first line is the passphrase, for a mounted secret."
+        ),
         SettingKey(
             "credentials.*.max_connections",
             .integer(1...1000),
             isRequired: true,
-            "Connections to Apple that all workers together may hold with this key. One carries thousands of "
+            "Connections to Apple that all workers together may hold with this credential. One carries thousands of "
                 + "pushes a second."
         ),
         SettingKey("credentials.*.host", .text, "A host other than Apple's: a simulator or a proxy."),

@@ -1,4 +1,7 @@
+internal import APNs
 internal import Desk
+internal import Loop
+internal import Push
 internal import Worker
 
 /// What reading the configuration has to say, as findings.
@@ -24,12 +27,27 @@ enum ConfigurationCheckup {
                 )
             )
         }
-        let faulty = Set(loaded.errors.compactMap(\.key))
-        for credential in loaded.settings.credentials
-        where !faulty.contains("credentials.\(credential.name).key_file") {
-            findings.append(Finding("key \(credential.name)", .ok, "\(credential.keyFile) holds a P-256 key"))
-        }
+        findings += loaded.credentials.map { Self.finding($0, at: WallClock.now()) }
         return findings
+    }
+
+    static func finding(_ credential: LoadedCredential, at now: UnixTime) -> Finding {
+        let subject = "key \(credential.settings.name)"
+        let file = credential.settings.files.first ?? ""
+        guard case .certificate(let certificate) = credential.kind else {
+            return Finding(subject, .ok, "\(file) holds a P-256 key")
+        }
+        let text =
+            "\(file) holds a certificate for \(certificate.topics.map(\.name).joined(separator: ", ")) until "
+            + certificate.notAfter.date
+        guard CertificateExpiry.isNear(certificate.notAfter, at: now) else { return Finding(subject, .ok, text) }
+        let days = CertificateExpiry.days(to: certificate.notAfter, at: now)
+        return Finding(
+            subject,
+            .warn,
+            "\(text): \(Self.count(days, "day")) from now",
+            fix: "renew it at https://developer.apple.com/account and put the new one in its place"
+        )
     }
 
     static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

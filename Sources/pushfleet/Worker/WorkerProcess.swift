@@ -18,7 +18,6 @@ enum WorkerProcess {
     ) async throws {
         let worker = try Worker.start(
             settings,
-            keys: try KeyFiles.read(settings.credentials),
             version: Version.current,
             host: ProcessInfo.processInfo.hostName,
             processID: ProcessInfo.processInfo.processIdentifier,
@@ -27,16 +26,5 @@ enum WorkerProcess {
         )
         for await _ in drain { break }
         await worker.drain()
-    }
-}
-
-/// The content of the key files, by the name of their credential.
-enum KeyFiles {
-    static func read(_ credentials: [CredentialSettings]) throws -> [String: String] {
-        var keys: [String: String] = [:]
-        for credential in credentials {
-            keys[credential.name] = try String(contentsOfFile: credential.keyFile, encoding: .utf8)
-        }
-        return keys
     }
 }

@@ -42,6 +42,8 @@ final class Fleet {
     )
 
     let redis: PrivateRedis
+    /// Between the workers and the simulator, for a test that asks for one.
+    let proxy: FaultProxy?
     private(set) var simulator: Simulator
     private(set) var session: BrokerSession
     private let directory: String
@@ -60,28 +62,44 @@ final class Fleet {
         redis: PrivateRedis?,
         login: String,
         latency: Duration,
-        drainTimeout: Duration
+        drainTimeout: Duration,
+        worker: [String],
+        isProxied: Bool
     ) async throws {
         self.redis = try redis ?? PrivateRedis()
         self.drainTimeout = drainTimeout
         self.directory = try Repository.makeTemporaryDirectory("faults")
-        self.simulator = try await Self.startSimulator(latency: latency)
+        let simulator = try await Self.startSimulator(latency: latency)
+        self.simulator = simulator
+        self.proxy = isProxied ? try FaultProxy(to: Int(simulator.port)) : nil
         self.session = try await Self.connect()
         try await self.declare()
         for queue in Self.topology.queues { try await self.session.purge(queue: queue.name) }
         try await self.initializeBudget()
-        try self.writeConfiguration(login: login)
+        try self.writeConfiguration(login: login, worker: worker)
     }
 
     /// Runs a test on a fleet of its own, and ends all of it however the test ends.
+    /// - Parameters:
+    ///   - worker: lines for the configuration's section `worker`.
+    ///   - isProxied: whether the workers reach the simulator through `proxy`.
     static func run(
         redis: PrivateRedis? = nil,
         login: String = "",
         latency: Duration,
         drainTimeout: Duration = .seconds(20),
+        worker: [String] = [],
+        isProxied: Bool = false,
         _ test: (Fleet) async throws -> Void
     ) async throws {
-        let fleet = try await Fleet(redis: redis, login: login, latency: latency, drainTimeout: drainTimeout)
+        let fleet = try await Fleet(
+            redis: redis,
+            login: login,
+            latency: latency,
+            drainTimeout: drainTimeout,
+            worker: worker,
+            isProxied: isProxied
+        )
         let result: Result<Void, any Error>
         do {
             result = .success(try await test(fleet))
@@ -110,6 +128,7 @@ final class Fleet {
         for worker in self.workers where worker.end == nil { worker.signal(SIGKILL) }
         for worker in self.workers { _ = try? await worker.waitForEnd() }
         await self.session.close()
+        self.proxy?.stop()
         await self.simulator.stop()
         self.redis.stop()
         Repository.remove(self.directory)
@@ -163,7 +182,7 @@ final class Fleet {
     var poolKey: String { Keys.budget(pool: self.pool) }
     private var configuration: String { "\(self.directory)/pushfleet.yaml" }
 
-    private func writeConfiguration(login: String) throws {
+    private func writeConfiguration(login: String, worker: [String]) throws {
         let certificates = TestCertificates.shared
         let text = """
             amqp:
@@ -177,6 +196,7 @@ final class Fleet {
               quantum: 1s
             worker:
               drain_timeout: \(self.drainTimeout.components.seconds)s
+            \(worker.map { "  \($0)\n" }.joined())
             credentials:
               main:
                 environment: production
@@ -185,7 +205,7 @@ final class Fleet {
                 key_file: \(certificates.signingKey)
                 max_connections: \(Self.budget)
                 host: localhost
-                port: \(self.simulator.port)
+                port: \(self.proxy?.port ?? Int(self.simulator.port))
                 ca_file: \(certificates.authority)
             apps:
               \(Self.app.name):
@@ -334,6 +354,13 @@ final class Fleet {
         return stride(from: 0, to: fields.count - 1, by: 2).compactMap { index in
             fields[index] == "meta" ? nil : fields[index + 1].split(separator: " ").first.flatMap { Int($0) }
         }
+    }
+
+    /// What the workers have counted for the one lane that there is, by field.
+    func counters() throws -> [String: Int] {
+        let text = try self.redis.cli("HGETALL", Keys.counters(app: Self.app.name, lane: Lane.now.rawValue))
+        let fields = text.split(separator: "\n").map(String.init)
+        return stride(from: 0, to: fields.count - 1, by: 2).reduce(into: [:]) { $0[fields[$1]] = Int(fields[$1 + 1]) }
     }
 
     /// Whether Redis lets no grant grow because it may have lost some.

@@ -9,7 +9,7 @@ final class WorkerProcess: Sendable {
         case signal(Int32)
     }
 
-    private let pid: pid_t
+    let pid: pid_t
     private let output: String
     private let errors: String
     private let ended = Mutex<End?>(nil)

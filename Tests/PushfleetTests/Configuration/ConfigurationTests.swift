@@ -201,7 +201,8 @@ internal import Worker
         Fault(amqp: "{ url: 'amqp://localhost', ca_file: / }", key: "amqp.ca_file", text: "it is a directory"),
         Fault(amqp: "{ url: 'amqp://localhost', heartbeat: 1s }", key: "amqp.heartbeat", text: "5s to 1m"),
         Fault(amqp: "{ url: 'amqp://localhost', heartbeat: 5500ms }", key: "amqp.heartbeat", text: "whole seconds"),
-        Fault(credential: "  other:", key: "credentials.other.team_id", text: "is missing; the team, from"),
+        Fault(credential: "  other:", key: "credentials.other.environment", text: "is missing; which of Apple's"),
+        Fault(credential: "  other:", key: "credentials.other", text: "a key or certificate is missing; set team_id"),
         Fault(
             credential: "    port: 8443",
             key: "credentials.main.port",

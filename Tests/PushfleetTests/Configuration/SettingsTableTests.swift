@@ -26,6 +26,9 @@ internal import Worker
             "worker.drain_timeout": settings.worker.drainTimeout,
             "worker.request_timeout": settings.worker.requestTimeout,
             "worker.counter_interval": settings.worker.counterInterval,
+            "worker.ping_interval": settings.worker.pingInterval,
+            "worker.ping_timeout": settings.worker.pingTimeout,
+            "worker.max_connection_age": settings.worker.maxConnectionAge,
             "apps.*.retry.min_backoff": retry.minBackoff, "apps.*.retry.max_backoff": retry.maxBackoff,
             "apps.*.retry.age_limit": retry.ageLimit,
         ]
@@ -54,7 +57,7 @@ internal import Worker
         let loaded = ConfigurationLoader(environment: [:]).load(option: file, needs: [.servers, .keys])
         #expect(loaded.problems == [])
         // The same file with every comment that holds a key made a line.
-        let key1 = #/^( *)# ([a-z_]+: [^ ]+)$/#
+        let key1 = #/^( *)# ([a-z_0-9]+: [^ ]+)$/#
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.wholeMatch(of: key1).map { "\($0.output.1)\($0.output.2)" } ?? String(line)
         }

@@ -98,7 +98,7 @@ internal import Worker
         #expect(KeyReport.all.count == SettingsTable.keys.count)
         let lines = KeyReport.lines()
         #expect(lines.contains("budget.lease: duration 1s to 1h, default 20s"))
-        #expect(lines.contains("credentials.*.team_id: 10 characters A-Z 0-9, required"))
+        #expect(lines.contains("credentials.*.team_id: 10 characters A-Z 0-9"))
         #expect(lines.allSatisfy { $0.count <= 120 })
     }
 }

@@ -70,6 +70,11 @@ final class TLSSession {
     /// Whether bytes that the socket no longer holds wait to be read, decrypted or not.
     var holdsBytes: Bool { SSL_has_pending(self.handle) == 1 }
 
+    /// What the peer showed in the handshake, if it did.
+    var peerCertificate: Certificate? {
+        SSL_get1_peer_certificate(self.handle).flatMap { Certificate(X509Handle(adopting: $0)) }
+    }
+
     /// Tells the peer that nothing more will come (RFC 8446 §6.1); does not wait for its answer.
     func sayGoodbye() {
         ERR_clear_error()
