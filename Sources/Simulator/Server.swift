@@ -52,6 +52,8 @@ final class Server {
     private var openSessions = 0
     private var queue = TimedQueue<Due>()
     private var alarm: Deadline?
+    /// Those who wait for pushes.
+    var waiters: [PushWaiter] = []
 
     /// - Throws: `ListenError`, `TLSContextError` or `ProviderKeyError`.
     init(settings: Simulator.Settings, loop: EventLoop) throws {
@@ -226,6 +228,7 @@ final class Server {
             return session.abandon(stream)
         }
         let reaction = self.service.receive(request, stream: stream, on: place, at: now)
+        if !self.waiters.isEmpty { self.wakeWaiters(for: request.token) }
         session.isUnderWay(stream, entry: reaction.entry)
         if let limit = reaction.streamLimit { session.announce(limit) }
         let pending = Pending(session: session, stream: stream, entry: reaction.entry, deed: reaction.deed)
@@ -436,6 +439,7 @@ final class Server {
         self.listener = nil
         self.alarm?.cancel()
         self.scenarioAlarm?.cancel()
+        self.endWaiting()
         for session in self.arriving.values { session.end(withReset: true, ending: "stopped") }
         for line in self.mute.values { line.end() }
         self.mute.removeAll()

@@ -15,6 +15,9 @@ extension Simulator {
         package var privateKey: String
         package var environment = APNsEnvironment.production
         package var keys: [ProviderKey] = []
+        /// Whether provider tokens of keys that were never added are taken without a check of their signature: to try
+        /// things out without keys. Apple takes none.
+        package var acceptsAnyKey = false
         /// The apps of the provider's team; nil: any topic will do.
         package var bundleIDs: Set<String>?
         package var unknownTokens = UnknownTokens.accept
@@ -75,6 +78,7 @@ extension Simulator {
         var service: PushService.Settings {
             var settings = PushService.Settings()
             settings.providerTokens.environment = self.environment
+            settings.providerTokens.acceptsAnyKey = self.acceptsAnyKey
             settings.providerTokens.updateInterval = self.providerTokenInterval
             settings.providerTokens.maximumAge = self.providerTokenAge
             settings.providerTokens.updateScope = self.providerTokenScope

@@ -33,6 +33,20 @@ import Testing
         }
     }
 
+    @Test func `Expired provider token: one new token, then everything waits until the clocks agree`() async throws {
+        try await Stage.play("expired-provider-token") { stage in
+            let outcome = try await Self.refusedAndBack(stage)
+            let expired = outcome.count(of: "ExpiredProviderToken")
+            outcome.expectHonest("expired-provider-token", "\(expired) refused")
+            #expect(expired > 0)
+            // The one of the start, and at most one more: Apple's 20 minutes are not over.
+            #expect(outcome.summary?.providerTokens.count ?? .max <= 2)
+            #expect(outcome.count(of: "TooManyProviderTokenUpdates") == 0)
+            #expect(outcome.deadCount == 0 && outcome.gone.isEmpty)
+            #expect(outcome.accepted.count == outcome.published)
+        }
+    }
+
     /// Publishes before and during the time in which the credential is refused, and waits for the end.
     private static func refusedAndBack(_ stage: Stage) async throws -> Outcome {
         try await stage.startWorker()

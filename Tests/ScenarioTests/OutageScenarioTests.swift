@@ -78,4 +78,67 @@ import Testing
             #expect(outcome.duplicates >= 1 && outcome.deadCount == 0)
         }
     }
+
+    @Test func `Black hole: found within the PING deadline, and its messages go elsewhere`() async throws {
+        let limits = (interval: Duration.milliseconds(500), timeout: Duration.seconds(1))
+        try await Stage.play("black-hole") { settings in
+            settings.worker.pingInterval = limits.interval
+            settings.worker.pingTimeout = limits.timeout
+            settings.worker.requestTimeout = .seconds(30)
+        } _: { stage in
+            try await stage.startWorker()
+            try await stage.publish(600)
+            let outcome = try await stage.finish()
+            let connections = try await stage.simulator.connections()
+            outcome.expectHonest("black-hole", "\(outcome.hits("hole")) connection silent")
+            #expect(outcome.hits("hole") == 1)
+            #expect(outcome.accepted.count == 600 && outcome.deadCount == 0)
+            // The request timeout is far away: only the PING can have found it.
+            #expect(connections.count >= 2)
+            let first = try #require(connections.first { $0.closedAt != nil })
+            let hole = try #require(
+                try await stage.simulator.requests(LedgerFilter(rule: "hole", limit: 1)).first
+            )
+            let found = try #require(first.closedAt) - hole.arrival
+            #expect(found < 15_000, "found after \(found) ms")
+        }
+    }
+
+    @Test func `Slow answers: the others go on, and nothing waits past its deadline`() async throws {
+        try await Stage.play("slow-answers") { $0.worker.requestTimeout = .seconds(2) } _: { stage in
+            try await stage.startWorker()
+            try await stage.publish(800)
+            // Most are there long before the slow ones.
+            try await eventually("the others went on") {
+                let summary = try await stage.simulator.summary()
+                return summary.answered >= 700
+            }
+            let outcome = try await stage.finish()
+            outcome.expectHonest("slow-answers", "\(outcome.hits("slow")) slow")
+            #expect(outcome.hits("slow") >= 50)
+            #expect(outcome.accepted.count == 800 && outcome.deadCount == 0)
+            #expect(outcome["possible_duplicates"] > 0)
+        }
+    }
+
+    @Test func `Connect storm: the worker slows down by itself, and is never blocked`() async throws {
+        try await Stage.play("connect-storm-block") { stage in
+            try await stage.simulator.setLatency(.milliseconds(20))
+            try await stage.startWorker()
+            var next = 0
+            try await eventually("the storm is over") {
+                if try await stage.waiting() < 100, next < 4000 {
+                    try await stage.publish((next..<next + 100).map(Stage.token))
+                    next += 100
+                }
+                return try await stage.simulator.isScenarioOver()
+            }
+            let outcome = try await stage.finish()
+            let summary = try #require(outcome.summary)
+            outcome.expectHonest("connect-storm-block", "\(summary.connectionsRefused) connects refused")
+            #expect(summary.connectionsOpened > 4)
+            #expect(summary.connectionsRefused == 0)
+            #expect(outcome.deadCount == 0 && outcome.accepted.count == outcome.published)
+        }
+    }
 }

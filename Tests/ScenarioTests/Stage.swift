@@ -250,12 +250,15 @@ final class Stage: Sendable {
             outcome.dead[delivery.text("x-pushfleet-reason") ?? "?", default: []] += delivery.tokens
         }
         for delivery in try await self.take(from: FleetTopology.feedback) {
-            if let token = delivery.json?["token"] as? String { outcome.gone.append(token) }
+            guard let json = delivery.json, let token = json["token"] as? String else { continue }
+            outcome.gone.append(token)
+            if let time = json["invalid_since"] as? Int { outcome.goneTimes.insert(time) }
         }
         for queue in self.ladder.levels.map(\.queueName) + Lane.allCases.map({ "pushfleet.\(Self.app).\($0.rawValue)" })
         {
             for delivery in try await self.take(from: queue) { outcome.waiting.formUnion(delivery.tokens) }
         }
+        outcome.suspects = Set(outcome.dead["suspect_token"] ?? [])
         let settled = Set(outcome.accepted.keys).union(outcome.dead.values.joined()).union(outcome.gone)
         outcome.lost = published.subtracting(settled).subtracting(outcome.waiting)
         outcome.counters = self.counters()
@@ -281,6 +284,10 @@ struct Outcome {
     /// Tokens by the reason of their dead letter.
     var dead: [String: [String]] = [:]
     var gone: [String] = []
+    /// Apple's times of these.
+    var goneTimes: Set<Int> = []
+    /// Tokens that Apple says do not fit, wherever the worker keeps them.
+    var suspects: Set<String> = []
     var waiting: Set<String> = []
     var lost: Set<String> = []
     var counters: [String: Int] = [:]

@@ -73,6 +73,7 @@ enum ControlOrder: Equatable, Sendable {
     func apply(to server: Server) -> String? {
         switch self {
         case .addRule(let rule):
+            if let problem = server.problem(with: rule) { return "\(problem.field) \(problem.problem)" }
             return server.addRule(rule) == nil ? "too many rules since the start" : nil
         case .removeRule(let id):
             return server.service.removeRule(id) ? nil : "there is no rule \(id)"

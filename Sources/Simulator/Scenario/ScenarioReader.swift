@@ -120,7 +120,7 @@ struct ScenarioReader {
         switch (step["at"], step["after"]) {
         case (let time?, nil):
             var fields = try Fields(.object(["at": time]))
-            guard let duration = try fields.duration("at") else { throw fields.error("at", "is required: such as 2s") }
+            guard let duration = try fields.span("at") else { throw fields.error("at", "is required: such as 2s") }
             return .time(duration)
         case (nil, let counts?):
             var fields = try Fields(counts, at: "after")
@@ -142,7 +142,7 @@ struct ScenarioReader {
 
     private static func repetition(_ value: ControlValue) throws(BadField) -> Timeline.Repetition {
         var fields = try Fields(value, at: "repeat")
-        guard let every = try fields.duration("every"), every > .zero else {
+        guard let every = try fields.span("every"), every > .zero else {
             throw fields.error("every", "is required: a duration above zero, such as 1s")
         }
         let times = try fields.integer("times", in: 1...1_000_000).map { Int($0) }
@@ -195,17 +195,10 @@ struct ScenarioReader {
 }
 
 extension Fields {
-    /// A whole number and a unit: `250ms`, `10s`, `5m` or `3h`.
-    mutating func duration(_ name: String) throws(BadField) -> Duration? {
+    /// See ``Span``.
+    mutating func span(_ name: String) throws(BadField) -> Duration? {
         guard let value = self.take(name) else { return nil }
-        let units: [(String, Int64)] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)]
-        if case .string(let text) = value {
-            let digits = text.prefix { $0.isASCII && $0.isNumber }
-            let unit = units.first { $0.0 == text.dropFirst(digits.count) }
-            if let unit, let number = Int64(digits), number <= 2_592_000_000 / unit.1 {
-                return .milliseconds(number * unit.1)
-            }
-        }
-        throw self.error(name, "must be a whole number and a unit, such as 250ms, 10s, 5m or 3h, and at most 30 days")
+        if case .string(let text) = value, let span = Span.parse(text) { return span }
+        throw self.error(name, Span.problem)
     }
 }

@@ -436,6 +436,13 @@ struct PushService: Sendable {
         }
     }
 
+    /// Forgets requests and connections that are closed; rules, tokens and settings stay.
+    mutating func forgetRequests() {
+        self.ledger.reset()
+        self.log.reset()
+        self.check.providerTokens.resetUses()
+    }
+
     /// Forgets requests, rules and tokens, and goes back to the settings of the start; keys and connections stay.
     mutating func reset() -> [(place: Int, limit: UInt32)] {
         self.ledger.reset()
