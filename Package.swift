@@ -49,7 +49,7 @@ let rooms: [Target] = [
         name: "Simulator",
         dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
     ),
-    .target(name: "Desk", dependencies: ["Broker", "Store", "Wire", "Loop", "Push"]),
+    .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push"]),
     .executableTarget(
         name: "pushfleet",
         dependencies: [
@@ -68,9 +68,11 @@ let tests: [Target] = [
     .testTarget(name: "PushTests", dependencies: ["TestRandom", "Push"]),
     .testTarget(name: "LoopTests", dependencies: ["TestRandom", "Loop", "Push"]),
     .testTarget(name: "WireTests", dependencies: ["TestLoop", "Wire", "Loop", "Push", "TestServers"]),
+    .target(name: "FuzzCases", dependencies: ["TestRandom", "HTTP2", "Wire", "Loop"], path: "Tests/FuzzCases"),
     .testTarget(
         name: "HTTP2Tests",
-        dependencies: ["TestLoop", "TestRandom", "HTTP2", "Wire", "Loop", "Push", "TestServers"]
+        dependencies: ["FuzzCases", "TestLoop", "TestRandom", "HTTP2", "Wire", "Loop", "Push", "TestServers"],
+        exclude: ["Corpus"]
     ),
     .testTarget(name: "BrokerTests", dependencies: ["TestRandom", "Broker", "Wire", "Loop", "Push", "TestServers"]),
     .testTarget(name: "StoreTests", dependencies: ["TestRandom", "Store", "Wire", "Loop", "Push", "TestServers"]),
@@ -109,11 +111,16 @@ let tests: [Target] = [
     ),
 ]
 
+// Built by `scripts/fuzz` only, with libFuzzer and instrumented rooms.
+let fuzzers: [Target] = [
+    .executableTarget(name: "FuzzHTTP2", dependencies: ["FuzzCases", "Loop"], path: "Tests/FuzzHTTP2")
+]
+
 let package = Package(
     name: "pushfleet",
     products: [.executable(name: "pushfleet", targets: ["pushfleet"])],
     dependencies: dependencies,
-    targets: libraries + rooms + tests,
+    targets: libraries + rooms + tests + (Context.environment["PUSHFLEET_FUZZ"] == nil ? [] : fuzzers),
     swiftLanguageModes: [.v6]
 )
 

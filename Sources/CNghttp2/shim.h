@@ -1,2 +1,3 @@
 #pragma once
+#include <malloc.h>
 #include <nghttp2/nghttp2.h>

@@ -3,7 +3,7 @@ internal import CNghttp2
 /// Makes nghttp2 sessions whose callbacks end in an `HTTP2Client`.
 enum ClientSession {
     /// - Parameter owner: not retained; it frees the session before it goes.
-    static func make(owner: HTTP2Client, maxHeaderListSize: Int) -> OpaquePointer {
+    static func make(owner: HTTP2Client, maxHeaderListSize: Int, memory: SessionMemory?) -> OpaquePointer {
         var option: OpaquePointer?
         nghttp2_option_new(&option)
         defer { nghttp2_option_del(option) }
@@ -13,7 +13,11 @@ enum ClientSession {
         nghttp2_option_set_max_continuations(option, 8)
         var session: OpaquePointer?
         let context = Unmanaged.passUnretained(owner).toOpaque()
-        let status = nghttp2_session_client_new2(&session, self.callbacks, context, option)
+        var allocator = memory?.allocator ?? nghttp2_mem()
+        let status =
+            memory == nil
+            ? nghttp2_session_client_new2(&session, self.callbacks, context, option)
+            : nghttp2_session_client_new3(&session, self.callbacks, context, option, &allocator)
         guard status == 0, let session else { preconditionFailure("out of memory") }
         let settings = [
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
@@ -35,7 +39,7 @@ enum ClientSession {
             preconditionFailure("out of memory")
         }
         nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, owner in
-            client(owner).frameBegins(header!.pointee.type)
+            client(owner).frameBegins(header!.pointee.type, header!.pointee.stream_id)
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameSize, value, size, _, owner in
             client(owner).headerArrived(frame!.pointee.hd.stream_id, name!, nameSize, value, size)
@@ -59,11 +63,11 @@ enum ClientSession {
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, size, owner in
             let bytes = UnsafeRawBufferPointer(start: text, count: min(size, 200))
-            client(owner).broke(String(decoding: bytes, as: UTF8.self))
+            client(owner).broke(.init(String(decoding: bytes, as: UTF8.self)))
             return 0
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, _, code, owner in
-            client(owner).broke(Nghttp2Error.text(code))
+            client(owner).broke(.init(Nghttp2Error.text(code)))
             return 0
         }
         return callbacks

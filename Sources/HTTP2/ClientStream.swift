@@ -9,6 +9,8 @@ struct ClientStream: StreamRecord {
     /// Has no outcome yet, and so stands in the list of those that wait.
     var isPending = false
     var wasReset = false
+    /// The peer has sent END_STREAM.
+    var isEnded = false
     /// The final response's header fields are arriving, not an informational one's and not trailers.
     var takesHeaders = false
     var status: Int32 = 0
@@ -30,6 +32,7 @@ struct ClientStream: StreamRecord {
         self.context = context
         self.isPending = true
         self.wasReset = false
+        self.isEnded = false
         self.takesHeaders = false
         self.status = 0
         self.headerListSize = 0

@@ -6,6 +6,8 @@ package enum CloseReason: Equatable, Sendable, CustomStringConvertible {
     case transport(TransportError)
     /// The peer's first SETTINGS did not come in time.
     case settingsTimeout
+    /// GOAWAY with this error code came in place of the first SETTINGS; its reason was told by `didReceive goAway`.
+    case refused(UInt32)
     /// Nothing came in time after a PING: a black hole.
     case pingTimeout
     /// The peer broke the rules of HTTP/2 or flooded us; what it did.
@@ -21,6 +23,7 @@ package enum CloseReason: Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .transport(let error): error.description
         case .settingsTimeout: "no SETTINGS in time"
+        case .refused(let code): "refused with GOAWAY, \(HTTP2ErrorCode.name(of: code))"
         case .pingTimeout: "no answer to PING in time"
         case .protocolError(let detail): "HTTP/2: \(detail)"
         case .drained: "drained"

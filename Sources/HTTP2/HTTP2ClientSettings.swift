@@ -21,6 +21,8 @@ extension HTTP2Client {
         package var maxResponseBody = 16 * 1024
         /// A larger header list (RFC 9113 §10.5.1) makes the response malformed; default 16 KiB.
         package var maxHeaderListSize = 16 * 1024
+        /// Whether `HTTP2Client.sessionMemory` counts; for tests.
+        package var measuresMemory = false
         package var transport = Transport.Settings()
 
         package init() {}

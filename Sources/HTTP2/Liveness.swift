@@ -26,17 +26,18 @@ struct Liveness {
     /// When `check` has something to say.
     var due: MonotonicTime { self.pingSentAt.map { $0 + self.timeout } ?? self.lastInbound + self.interval }
 
-    mutating func bytesArrived(at now: MonotonicTime) {
+    /// - Returns: whether a PING was answered, which changes `due`.
+    @discardableResult
+    mutating func bytesArrived(at now: MonotonicTime) -> Bool {
         self.lastInbound = now
+        guard let pingSentAt = self.pingSentAt, now > pingSentAt else { return false }
+        self.pingSentAt = nil
+        return true
     }
 
     mutating func check(at now: MonotonicTime) -> Action {
         guard self.due <= now else { return .wait }
-        if let pingSentAt = self.pingSentAt {
-            guard self.lastInbound > pingSentAt else { return .giveUp }
-            self.pingSentAt = nil
-            return self.check(at: now)
-        }
+        guard self.pingSentAt == nil else { return .giveUp }
         self.pingSentAt = now
         return .ping
     }

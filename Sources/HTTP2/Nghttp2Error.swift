@@ -7,7 +7,7 @@ enum Nghttp2Error {
 
     /// - Parameter code: of GOAWAY, RFC 9113 §7.
     static func text(goodbye code: UInt32, detail: String?) -> String {
-        let name = String(cString: nghttp2_http2_strerror(code))
+        let name = HTTP2ErrorCode.name(of: code)
         return detail.map { "\(name): \($0)" } ?? name
     }
 }

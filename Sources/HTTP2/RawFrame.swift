@@ -1,6 +1,8 @@
 /// Frames written past nghttp2, between two of its own (RFC 9113 §4.1).
 enum RawFrame {
     static let headerSize = 9
+    static let data: UInt8 = 0
+    static let headers: UInt8 = 1
     static let settings: UInt8 = 4
     static let goAway: UInt8 = 7
 
@@ -40,9 +42,8 @@ enum RawFrame {
     }
 
     /// Tells a peer that broke a rule what it did; nghttp2 does so itself unless it gave up.
-    static func goAway(lastStreamID: Int32, broken rule: String) -> [UInt8] {
-        let enhanceYourCalm: UInt32 = 11
-        return self.goAway(lastStreamID: lastStreamID, errorCode: enhanceYourCalm, debugData: Array(rule.utf8))
+    static func goAway(lastStreamID: Int32, _ violation: Violation) -> [UInt8] {
+        self.goAway(lastStreamID: lastStreamID, errorCode: violation.code, debugData: Array(violation.rule.utf8))
     }
 
     /// SETTINGS with the given entries and MAX_CONCURRENT_STREAMS.

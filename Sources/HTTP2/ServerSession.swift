@@ -64,11 +64,11 @@ enum ServerSession {
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, size, owner in
             let bytes = UnsafeRawBufferPointer(start: text, count: min(size, 200))
-            server(owner).broke(String(decoding: bytes, as: UTF8.self))
+            server(owner).broke(.init(String(decoding: bytes, as: UTF8.self)))
             return 0
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, _, code, owner in
-            server(owner).broke(Nghttp2Error.text(code))
+            server(owner).broke(.init(Nghttp2Error.text(code)))
             return 0
         }
         return callbacks

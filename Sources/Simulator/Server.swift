@@ -38,6 +38,8 @@ final class Server {
     private var held: [ObjectIdentifier: Arrival] = [:]
     /// Connections on which nothing will ever be said.
     private var mute: [ObjectIdentifier: MuteLine] = [:]
+    /// The channel management API, if it is wanted.
+    private(set) var channelServer: ChannelServer?
     /// Connections whose TLS handshake is not done.
     private var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
@@ -80,6 +82,9 @@ final class Server {
         self.listener = listener
         doorman.server = self
         if settings.clockScale != 1 { self.clock.run(at: settings.clockScale, from: self.realMoment) }
+        if let port = settings.channelPort {
+            self.channelServer = try ChannelServer(settings: settings, port: port, server: self)
+        }
         if let scenario = settings.scenario { self.play(scenario) }
     }
 
@@ -437,6 +442,7 @@ final class Server {
     func stop() {
         self.listener?.close()
         self.listener = nil
+        self.channelServer?.close()
         self.alarm?.cancel()
         self.scenarioAlarm?.cancel()
         self.endWaiting()

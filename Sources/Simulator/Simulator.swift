@@ -10,12 +10,16 @@ package final class Simulator: Sendable {
     /// Where it listens for control requests; nil without the control API.
     package let controlPort: UInt16?
 
+    /// Where it listens for channel management; nil without it.
+    package let channelPort: UInt16?
+
     let desk: SimulatorDesk
     private let control: ControlServer?
 
     private init(desk: SimulatorDesk, control: ControlServer?) {
         self.desk = desk
         self.port = desk.port
+        self.channelPort = desk.channelPort
         self.control = control
         self.controlPort = control?.port
     }

@@ -9,6 +9,12 @@ extension Simulator {
         package var controlHost = "127.0.0.1"
         /// 0: a free one; nil: no control API.
         package var controlPort: UInt16? = 0
+        /// The port of the channel management API, on the host of pushes; 0: a free one; nil: none.
+        package var channelPort: UInt16?
+        /// Broadcast channels that one app may have.
+        package var channelLimit = 10_000
+        /// Whether deleting an unknown channel gives 404 `BadPath`; else 400 `ChannelNotRegistered`.
+        package var deletesUnknownChannelsAsBadPath = false
         /// PEM file of the server's certificate chain.
         package var certificate: String
         /// PEM file of its private key.
@@ -97,6 +103,8 @@ extension Simulator {
             settings.seed = self.seed
             settings.ledger.limit = self.ledgerLimit
             settings.ledger.keptBodies = self.keptBodies
+            settings.channelLimit = self.channelLimit
+            settings.unknownChannelDeletion = self.deletesUnknownChannelsAsBadPath ? .badPath : .channelNotRegistered
             return settings
         }
     }

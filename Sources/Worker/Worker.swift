@@ -9,7 +9,13 @@ internal import Wire
 /// One replica of the fleet, on a thread of its own.
 package final class Worker: Sendable {
     private let thread: LoopThread
-    private let control: AsyncStream<Void>.Continuation
+    private enum Order: Sendable {
+        case drain
+        case use(LoadedCredential)
+        case refuse(credential: String, problem: String)
+    }
+
+    private let control: AsyncStream<Order>.Continuation
     private let drainRequests: AsyncStream<Void>
 
     /// Starts. Connecting goes on in the background and never gives up.
@@ -41,7 +47,7 @@ package final class Worker: Sendable {
     }
 
     private init(_ parts: WorkerParts) throws {
-        let (requests, control) = AsyncStream.makeStream(of: Void.self)
+        let (requests, control) = AsyncStream.makeStream(of: Order.self)
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         self.control = control
         self.drainRequests = ended
@@ -53,12 +59,17 @@ package final class Worker: Sendable {
             let bound = LoopBound(worker, to: loop)
             let remote = loop.remote
             Task {
-                for await _ in requests {
+                for await order in requests {
                     remote.post {
                         let worker = bound.value
-                        worker.drain {
-                            worker.loop.stop()
-                            end.finish()
+                        switch order {
+                        case .drain:
+                            worker.drain {
+                                worker.loop.stop()
+                                end.finish()
+                            }
+                        case .use(let credential): worker.use(credential)
+                        case .refuse(let name, let problem): worker.refuseCredential(name, problem)
                         }
                     }
                 }
@@ -66,10 +77,20 @@ package final class Worker: Sendable {
         }
     }
 
+    /// Uses a credential in place of the one with its name, without losing or doubling a message.
+    package func use(_ credential: LoadedCredential) {
+        self.control.yield(.use(credential))
+    }
+
+    /// Tells and counts that a changed credential cannot be used; the old one goes on.
+    package func refuse(_ credential: String, because problem: String) {
+        self.control.yield(.refuse(credential: credential, problem: problem))
+    }
+
     /// Takes nothing new, finishes what is in flight within the drain timeout, gives the rest and the lease back.
     /// Returns when all of that is done.
     package func drain() async {
-        self.control.yield()
+        self.control.yield(.drain)
         for await _ in self.drainRequests {}
         self.thread.join()
     }

@@ -28,7 +28,7 @@ extension WorkerLoop {
         self.counters.add(.attempts, line.counters)
         if self.flights[push.flight].redelivered { self.counters.add(.possibleDuplicates, line.counters) }
         let id = ApnsID(messageID: self.flights[push.flight].messageID, token: token)
-        submit(job, id, line.topic(job.pushType))
+        submit(job, id, job.isBroadcast ? line.bundleID : line.topic(job.pushType))
         return true
     }
 
@@ -125,6 +125,9 @@ extension WorkerLoop {
             self.finishIfComplete(id)
             return self.releaseToken(hash, accepted: true)
         }
+        // The pool does not know what was asked. What it judges by itself, the connection's fate, is the same for both.
+        let isBroadcast = self.flights[id].job.isBroadcast
+        let classification = isBroadcast ? Classification.classify(reply, api: .broadcast) : classification
         self.counters.add(.answered, reply.counterName, line.counters)
         if classification.alert { self.tell.alert(reply, app: line.app?.id ?? "") }
         self.hear(

@@ -12,7 +12,7 @@ extension WorkerLoop {
         self.drained = completion
         self.tell.draining(inFlight: self.flights.count)
         self.updatePrefetches()
-        for sender in self.senders { self.giveBackWaiting(of: sender) }
+        for sender in self.allSenders { self.giveBackWaiting(of: sender) }
         self.every(.milliseconds(20)) { [unowned self] in self.closeIfDrained() }
     }
 
@@ -21,7 +21,7 @@ extension WorkerLoop {
         let left = self.flights.ids
         for id in left { self.abandon(id) }
         self.tell.drained(abandoned: left.count)
-        for sender in self.senders { sender.drain() }
+        for sender in self.allSenders { sender.drain() }
         self.leave()
     }
 
@@ -33,7 +33,7 @@ extension WorkerLoop {
     }
 
     private func leave() {
-        var steps = self.senders.count + 3
+        var steps = self.allSenders.count + 3
         let done: () -> Void = { [self] in
             steps -= 1
             if steps == 0 {
@@ -41,7 +41,7 @@ extension WorkerLoop {
                 self.drained()
             }
         }
-        for sender in self.senders { sender.release(done) }
+        for sender in self.allSenders { sender.release(done) }
         self.flush.stop { [self] _ in self.redis.run(WorkerBeat.goodbye(self.id)) { _ in done() } }
         self.brokerClosed = done
         self.consuming.close()

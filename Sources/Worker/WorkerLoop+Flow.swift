@@ -27,7 +27,7 @@ extension WorkerLoop {
     // MARK: Decode
 
     private func decode(_ delivery: Delivery, on line: Line) throws(Refusal) -> Job {
-        let job = try EnvelopeDecoder.decode(body: delivery.body)
+        let job = try EnvelopeDecoder.decode(body: delivery.body, fit: line.fit)
         switch line.kind {
         case .lane(let app, _, _):
             guard line.isAddressee(of: job) else {
@@ -38,6 +38,8 @@ extension WorkerLoop {
                         + "of the app that the body names"
                 )
             }
+            if line.lint == .strict, let finding = PayloadLint.first(in: job) { throw Refusal(finding) }
+            if job.isTruncated { self.counters.add(.truncated, line.counters) }
             return job
         case .unrouted:
             let name = job.appName

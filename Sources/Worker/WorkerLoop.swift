@@ -23,8 +23,14 @@ final class WorkerLoop {
     let flush: CounterFlush
     private let identity: WorkerBeat
     let id: InstanceID
+    private let lease: LeaseSettings
     private(set) var settler: Settler!
-    private(set) var senders: [Sender] = []
+    /// One for each credential, in the order of the settings.
+    var senders: [Sender] = []
+    /// Senders that are to take the place of one of `senders` as soon as they can send.
+    var incoming: [Sender] = []
+    /// Senders that have left their apps to another one and still have connections.
+    var leaving: [Sender] = []
     private(set) var lines: [Line] = []
     var flights = FlightTable()
     var dirty: [FlightID] = []
@@ -55,6 +61,7 @@ final class WorkerLoop {
         )
         self.counters = Counting(self.flush)
         self.id = parts.id
+        self.lease = parts.lease
         self.identity = WorkerBeat(
             id: parts.id,
             version: parts.version,
@@ -65,7 +72,7 @@ final class WorkerLoop {
         self.consuming = try BrokerClient(parts.amqp("consume"), on: loop, delegate: self)
         self.publishing = try BrokerClient(parts.amqp("publish"), on: loop, delegate: self)
         self.settler = Settler(client: self.publishing, loop: loop, worker: self)
-        self.makeSenders(parts)
+        self.senders = parts.credentials.map { self.makeSender($0) }
         self.makeLines()
     }
 
@@ -73,20 +80,16 @@ final class WorkerLoop {
         self.tokenBuffer.deallocate()
     }
 
-    private func makeSenders(_ parts: WorkerParts) {
-        for credential in parts.credentials {
-            self.senders.append(
-                Sender(
-                    credential,
-                    fleet: parts.settings,
-                    lease: parts.lease,
-                    id: parts.id,
-                    redis: self.redis,
-                    loop: self.loop,
-                    worker: self
-                )
-            )
-        }
+    func makeSender(_ credential: LoadedCredential) -> Sender {
+        Sender(
+            credential,
+            fleet: self.settings,
+            lease: self.lease,
+            id: self.id,
+            redis: self.redis,
+            loop: self.loop,
+            worker: self
+        )
     }
 
     private func makeLines() {
@@ -160,7 +163,8 @@ final class WorkerLoop {
     }
 
     private func tick() {
-        for sender in self.senders { sender.tick() }
+        for sender in self.allSenders { sender.tick() }
+        self.finishSwaps()
         self.probeWhatIsDue()
         self.updatePrefetches()
     }
@@ -186,7 +190,7 @@ final class WorkerLoop {
     /// Tells the desk that this worker lives, and what it holds. A lost beat is followed by the next one.
     private func beat() {
         var beat = self.identity
-        for sender in self.senders { beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld }
+        for sender in self.allSenders { beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld }
         for line in self.lines {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight

@@ -27,7 +27,7 @@ struct Pushfleet: AsyncParsableCommand {
 
     private static let verbs: [any ParsableCommand.Type] = [
         WorkerVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, DoctorVerb.self, SimulatorVerb.self,
-        ScheduleVerb.self,
+        ChannelVerb.self, ScheduleVerb.self, LintVerb.self,
         ExplainVerb.self,
     ]
 

@@ -109,7 +109,9 @@ extension EndToEnd {
                 let pushes = valid.filter { !$0.isExpired }.reduce(0) { $0 + $1.tokens.count }
                 try await fleet.accepted(pushes)
                 #expect(try await fleet.simulator.summary().requests == pushes)
-                try await fleet.expectNothingLeft()
+                let receipts = valid.filter { $0.json?["receipt"] as? Bool == true }.reduce(0) { $0 + $1.tokens.count }
+                #expect(receipts > 0)
+                try await fleet.expectNothingLeft(receipts: receipts)
             }
         }
 

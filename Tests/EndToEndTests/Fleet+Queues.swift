@@ -50,6 +50,8 @@ extension Fleet {
 
     var dead: String { FleetTopology.dead }
     var feedback: String { FleetTopology.feedback }
+    var suspects: String { FleetTopology.suspect }
+    var receipts: String { FleetTopology.receipts }
 
     func depth(_ queue: String) async throws -> Int {
         try await self.session.queueDepths([queue])[queue]?.messages ?? 0
@@ -127,6 +129,8 @@ extension Fleet {
     func expectNothingLeft(
         dead: Int = 0,
         feedback: Int = 0,
+        suspects: Int = 0,
+        receipts: Int = 0,
         afterRounds rounds: Int = 1,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -142,6 +146,8 @@ extension Fleet {
         }
         #expect(try await self.depth(self.dead) == dead, "dead letters", sourceLocation: sourceLocation)
         #expect(try await self.depth(self.feedback) == feedback, "feedback", sourceLocation: sourceLocation)
+        #expect(try await self.depth(self.suspects) == suspects, "suspects", sourceLocation: sourceLocation)
+        #expect(try await self.depth(self.receipts) == receipts, "receipts", sourceLocation: sourceLocation)
     }
 }
 

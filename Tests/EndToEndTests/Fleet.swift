@@ -29,6 +29,9 @@ final class Fleet: Sendable {
         var latency: Duration = .zero
         var requestTimeout: Duration = .seconds(20)
         var keptBodies = 20_000
+        var breaker = BreakerSettings()
+        /// Whether each app has a key, and so a budget and connections, of its own.
+        var hasKeyPerApp = false
     }
 
     struct Schedule: Sendable {
@@ -72,6 +75,7 @@ final class Fleet: Sendable {
         play.keptBodies = options.keptBodies
         play.initialStreams = 1
         if options.isKeyRegistered { play.keys = [try Self.key()] }
+        if options.hasKeyPerApp { play.keys += try options.apps.indices.map { try Self.key(Self.keyID($0)) } }
         self.simulator = try await Simulator.start(play)
         self.redis = try PrivateRedis(volatile: true)
         let rabbit = PrivateRabbitMQ.shared
@@ -123,6 +127,14 @@ final class Fleet: Sendable {
         credential.port = apns
         credential.caFile = TestCertificates.shared.authority
         settings.credentials = [credential]
+        if options.hasKeyPerApp {
+            settings.credentials = options.apps.indices.map { index in
+                var own = credential
+                own.name = "key-\(index)"
+                own.keyID = Self.keyID(index)
+                return own
+            }
+        }
         let schedule = try RetrySchedule(
             minBackoff: options.retry.minBackoff,
             maxBackoff: options.retry.maxBackoff,
@@ -130,8 +142,11 @@ final class Fleet: Sendable {
             ageLimit: options.retry.ageLimit,
             retryLimit: options.retry.retryLimit
         )
-        settings.apps = options.apps.map {
-            AppSettings(id: $0, bundleID: $0, credential: "main", retry: schedule)
+        settings.apps = options.apps.enumerated().map { index, name in
+            let key = options.hasKeyPerApp ? "key-\(index)" : "main"
+            var app = AppSettings(id: name, bundleID: name, credential: key, retry: schedule)
+            app.breaker = options.breaker
+            return app
         }
         settings.budget.lease = .seconds(3)
         settings.budget.heartbeat = .milliseconds(500)
@@ -141,9 +156,12 @@ final class Fleet: Sendable {
         return settings
     }
 
-    static func key() throws -> ProviderKey {
+    /// The key of one app, if each has its own.
+    static func keyID(_ index: Int) -> String { "KEYNUMBER\(Character(UnicodeScalar(UInt8(65 + index))))" }
+
+    static func key(_ id: String = Fleet.keyID) throws -> ProviderKey {
         let pem = try String(contentsOfFile: TestCertificates.shared.signingPublicKey, encoding: .utf8)
-        return ProviderKey(id: Self.keyID, team: Self.teamID, pem: pem)
+        return ProviderKey(id: id, team: Self.teamID, pem: pem)
     }
 
     /// Without it the first worker would wait for one lease time, as with a Redis that lost its data.

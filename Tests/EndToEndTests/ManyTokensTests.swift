@@ -40,6 +40,8 @@ extension EndToEnd {
                 let letters = try await fleet.take(2, from: fleet.dead)
                 let suspects = try #require(letters.first { $0.reason == "suspect_token" })
                 #expect(Set(suspects.tokens) == Set(suspect) && suspects.tokens.count == suspect.count)
+                let apart = try await fleet.take(suspect.count, from: fleet.suspects)
+                #expect(Set(apart.compactMap { $0.json?["token"] as? String }) == Set(suspect))
                 #expect(suspects.header("x-pushfleet-apns-reason") == "DeviceTokenNotForTopic")
                 let rejects = try #require(letters.first { $0.reason == "apns_rejected" })
                 #expect(Set(rejects.tokens) == Set(rejected) && rejects.tokens.count == rejected.count)

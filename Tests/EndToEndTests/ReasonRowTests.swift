@@ -64,6 +64,8 @@ extension EndToEnd {
                 let gone = cases.filter { $0.row.disposition == .token }
                 let retried = cases.filter { $0.row.disposition == .backoff && !Self.isResent($0.row) }
                 let letters = try await fleet.take(dead.count, from: fleet.dead)
+                let apart = cases.filter { $0.row.disposition == .context }
+                let suspects = try await fleet.take(apart.count, from: fleet.suspects)
                 let feedback = try await fleet.take(gone.count, from: fleet.feedback)
                 let copies = try await fleet.take(retried.count, from: "pushfleet.delay.90s")
                 try await fleet.accepted(resent.count)
@@ -80,6 +82,15 @@ extension EndToEnd {
                     #expect(mine.first?.tokens == [item.token], "\(item.name)")
                     #expect(mine.first?.body == Draft(item.token).body, "\(item.name)")
                 }
+                for item in apart {
+                    let json = suspects.first { $0.messageText == item.messageID }?.json ?? [:]
+                    var expected = [
+                        "token": item.token, "app": Fleet.app, "environment": "production", "topic": Fleet.app,
+                        "message_id": item.messageID,
+                    ]
+                    if !item.reason.isEmpty { expected["reason"] = item.reason }
+                    #expect(json as? [String: String] == expected, "\(item.name)")
+                }
                 for item in gone {
                     let json = feedback.first { $0.messageText == item.messageID }?.json ?? [:]
                     #expect(json["token"] as? String == item.token, "\(item.name)")
@@ -87,6 +98,7 @@ extension EndToEnd {
                     #expect(json["invalid_since"] as? Int == 1_700_000_000_123, "\(item.name)")
                     #expect(json["environment"] as? String == "production", "\(item.name)")
                     #expect(json["message_id"] as? String == item.messageID, "\(item.name)")
+                    #expect(json["app"] as? String == Fleet.app && json.count == 6, "\(item.name)")
                 }
                 for item in retried {
                     let mine = copies.filter { $0.messageText == item.messageID }
@@ -139,16 +151,29 @@ extension EndToEnd {
                 }
                 try await fleet.publish(Draft(Draft.token(1)), messageID: "other")
                 _ = try await fleet.delivered(Draft.token(1))
-                for item in cases {
+                for item in cases where !item.row.flags.contains(.topicScoped) {
                     #expect(try await fleet.requests(to: late(item)).isEmpty, "\(item.name)")
                     let waiting = item.row.flags.contains(.pauseLane) ? 1 : 2
                     try await eventually("what \(item.name) stopped is back in its queue") {
                         try await fleet.depth("pushfleet.app-\(item.number).now") == waiting
                     }
                 }
+                // One topic waits apart, so that the app's others go on.
+                let scoped = cases.filter { $0.row.flags.contains(.topicScoped) }
+                #expect(scoped.map(\.reason) == ["TopicDisallowed"])
+                for item in scoped {
+                    let voip = Draft(Draft.token(item.number, prefix: "b0"), app: "app-\(item.number)")
+                    try await fleet.publish(voip.with(#""push_type":"voip""#), messageID: "voip-\(item.number)")
+                    _ = try await fleet.delivered(voip.tokens[0])
+                    #expect(try await fleet.requests(to: late(item)).isEmpty)
+                    try await eventually("the paused topic's messages wait") {
+                        try await fleet.depth("pushfleet.delay.10s") == 2
+                    }
+                }
                 try await fleet.simulator.removeRules()
-                try await fleet.accepted(1 + cases.count * 2 - forbidden.count)
+                try await fleet.accepted(1 + scoped.count + cases.count * 2 - forbidden.count)
                 for item in cases {
+                    // Which of the two became the probe is not said.
                     #expect(try await fleet.requests(to: late(item)).count == 1, "\(item.name)")
                     let pushes = try await fleet.requests(to: item.token)
                     #expect(
@@ -157,6 +182,81 @@ extension EndToEnd {
                     )
                     #expect(Set(pushes.map(\.apnsID)).count == 1, "\(item.name)")
                 }
+                try await fleet.expectNothingLeft()
+            }
+        }
+
+        // MARK: The other channel
+
+        /// Adds a rule that ends the connection of a push to this token with a GOAWAY, once, and processes nothing.
+        private static func addGoAway(_ item: Case, to simulator: Simulator) async throws {
+            var rule = FaultRule(
+                id: item.messageID,
+                action: .goAway(code: 0, debugData: #"{"reason":"\#(item.reason)"}"#, lastStream: .zero)
+            )
+            rule.match.tokenPrefix = item.token
+            rule.match.limit = 1
+            try await simulator.addRule(rule)
+        }
+
+        @Test func `A reason in a GOAWAY settles no push: it is sent once more, on another connection`() async throws {
+            let cases = Self.cases { $0.disposition != .credential }.filter { !$0.reason.isEmpty }
+            #expect(cases.count > 25)
+            try await Fleet.run { fleet in
+                try await fleet.startWorker()
+                // One by one: each costs a connection, and what else is in flight would go with it.
+                for item in cases {
+                    try await Self.addGoAway(item, to: fleet.simulator)
+                    try await fleet.publish(Draft(item.token), messageID: item.messageID)
+                    _ = try await fleet.delivered(item.token)
+                }
+                for item in cases {
+                    let pushes = try await fleet.requests(to: item.token)
+                    #expect(pushes.map(\.accepted) == [false, true], "\(item.name)")
+                    #expect(pushes.first?.withdrawn == true, "\(item.name)")
+                    #expect(Set(pushes.map(\.connection)).count == 2, "\(item.name)")
+                }
+                try await fleet.expectNothingLeft()
+            }
+        }
+
+        @Test func `F58: a credential fault in a GOAWAY pauses its apps only, loses nothing, and ends by itself`()
+            async throws
+        {
+            let cases = Self.cases { $0.disposition == .credential }.filter { !$0.reason.isEmpty }
+            #expect(cases.count >= 9)
+            var options = Fleet.Options()
+            options.apps = cases.map { "app-\($0.number)" } + [Fleet.app]
+            options.hasKeyPerApp = true
+            options.connections = 1
+            try await Fleet.run(options) { fleet in
+                try await fleet.startWorker()
+                let known = cases.filter { ReasonTable.row(named: $0.reason) != nil }
+                #expect(known.count >= 9)
+                for item in cases {
+                    try await Self.addGoAway(item, to: fleet.simulator)
+                    try await fleet.publish(Draft(item.token, app: "app-\(item.number)"), messageID: item.messageID)
+                }
+                for item in cases {
+                    try await eventually("\(item.name) ends a connection") {
+                        try await fleet.requests(to: item.token).first?.withdrawn == true
+                    }
+                }
+                for item in known {
+                    try await eventually("what \(item.name) stopped is back in its queue") {
+                        try await fleet.depth("pushfleet.app-\(item.number).now") == 1
+                    }
+                    #expect(try await fleet.requests(to: item.token).count == 1, "\(item.name)")
+                }
+                // The app with a key of its own does not notice.
+                for number in 0..<100 { try await fleet.publish(Draft(Draft.token(number)), messageID: "o-\(number)") }
+                for number in 0..<100 { _ = try await fleet.delivered(Draft.token(number)) }
+                try await fleet.accepted(100 + cases.count)
+                for item in cases {
+                    let pushes = try await fleet.requests(to: item.token)
+                    #expect(pushes.map(\.accepted) == [false, true], "\(item.name)")
+                }
+                #expect(try await fleet.simulator.summary().duplicates == 0)
                 try await fleet.expectNothingLeft()
             }
         }

@@ -1,3 +1,4 @@
+import Glibc
 import HTTP2
 import Loop
 import Push
@@ -233,6 +234,56 @@ import Wire
         #expect(play.client.each.allSatisfy { $0.isAnswer })
         #expect(play.counters.peakStreams == 1000)
         #expect(play.counters.refused == 0)
+    }
+
+    @Test func `A limit of 0 is waited out without a sound, and what it overtook is refused for free`() async throws {
+        let play = try await Self.play(requests: 40) { client, server in
+            var waiting: [(Int32, String?)] = []
+            func answer(_ connection: HTTP2Server) {
+                for (stream, id) in waiting { server.echo(connection, stream, id: id) }
+                waiting = []
+            }
+            server.onRequest = { server, connection, stream, request in
+                waiting.append((stream, TestServer.text(request.header("apns-id"))))
+                guard server.seen.count == 40 else { return }
+                // 0 is on its way when five more leave.
+                connection.setMaxConcurrentStreams(0)
+                client.backlog = 5
+                client.fill()
+                client.backlog = 100
+                client.loop.after(.milliseconds(2)) { answer(connection) }
+            }
+            client.onOutcome = { client, _, _ in
+                if client.record.outcomeCount == 145 { client.loop.after(.zero) { client.http.close() } }
+                guard client.record.outcomeCount == 45 else { return }
+                // The last stream is given back behind its answer.
+                client.loop.after(.milliseconds(5)) {
+                    #expect(client.http.openStreams == 0)
+                    let before = (client.record.offers, client.http.bytesSent, Self.threadTime)
+                    client.loop.after(.milliseconds(200)) {
+                        let after = (client.record.offers, client.http.bytesSent, Self.threadTime)
+                        #expect(after.0 == before.0)
+                        #expect(after.1 == before.1)
+                        // Of 200 ms, whatever else the machine does.
+                        #expect(after.2 - before.2 < .milliseconds(50))
+                        server.onRequest = nil
+                        server.connections[0].setMaxConcurrentStreams(1000)
+                    }
+                }
+            }
+        }
+        #expect(play.client.limits == [1000, 0, 1000])
+        #expect(play.client.each.prefix(40).allSatisfy { $0.isAnswer })
+        #expect(play.client.each[40..<45].allSatisfy { $0 == .failed(.notProcessed(.refused)) })
+        #expect(play.client.each.dropFirst(45).allSatisfy { $0.isAnswer })
+        #expect(play.counters.refused == 5)
+    }
+
+    /// What this thread has used of a processor.
+    private static var threadTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     @Test func `A server that names no limit gets a hundred streams, and the owner's cap may be lower`() async throws {

@@ -42,7 +42,6 @@ import Wire
     static let againstClients: [Attack] = [
         Attack(name: "noise", opening: (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) }),
         Attack(name: "HTTP/1.1", opening: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), settingsFirst: false),
-        Attack(name: "GOAWAY before SETTINGS", opening: frame(7, [0, 0, 0, 0, 0, 0, 0, 0]), settingsFirst: false),
         Attack(name: "a frame that is too large", opening: frame(0, stream: 1, [UInt8](repeating: 0, count: 20_000))),
         Attack(name: "HEADERS on stream 0", opening: frame(1, flags: 4, ok)),
         Attack(name: "HEADERS on a stream we never opened", opening: frame(1, flags: 4, stream: 99, ok)),
@@ -67,8 +66,29 @@ import Wire
         ),
         Attack(name: "PING of a wrong size", opening: frame(6, [1])),
         Attack(
-            name: "a GOAWAY that takes back the first",
-            opening: frame(7, [0, 0, 0, 1, 0, 0, 0, 0]) + frame(7, [0, 0, 0, 3, 0, 0, 0, 0])
+            name: "DATA after the end of its stream",
+            opening: frame(1, flags: 5, stream: 1, ok) + frame(0, stream: 1, [1])
+        ),
+        Attack(
+            name: "HEADERS after the end of their stream",
+            opening: frame(1, flags: 5, stream: 1, ok) + frame(1, flags: 5, stream: 1, ok)
+        ),
+        Attack(name: "SETTINGS that turn push on", opening: frame(4, [0, 2, 0, 0, 0, 1])),
+        Attack(
+            name: "an initial window that overflows",
+            opening: frame(4, [0, 4, 0x80, 0, 0, 0])
+        ),
+        Attack(name: "RST_STREAM on stream 0", opening: frame(3, [0, 0, 0, 8])),
+        Attack(name: "RST_STREAM on a stream we never opened", opening: frame(3, stream: 99, [0, 0, 0, 8])),
+        Attack(name: "DATA on stream 0", opening: frame(0, [1])),
+        Attack(name: "SETTINGS on a stream", opening: frame(4, stream: 1)),
+        Attack(name: "PING on a stream", opening: frame(6, stream: 1, [1, 2, 3, 4, 5, 6, 7, 8])),
+        Attack(name: "GOAWAY on a stream", opening: frame(7, stream: 1, [0, 0, 0, 0, 0, 0, 0, 0])),
+        Attack(name: "a GOAWAY that is too short", opening: frame(7, [0, 0, 0, 0])),
+        Attack(name: "a table size that we do not allow", opening: frame(1, flags: 4, stream: 1, [0x3f, 0xe1, 0x7f])),
+        Attack(
+            name: "DATA with more padding than there is",
+            opening: frame(1, flags: 4, stream: 1, ok) + frame(0, flags: 8, stream: 1, [9, 0])
         ),
         Attack(name: "a flood of SETTINGS", flood: many(frame(4))),
         Attack(name: "a flood of PING", flood: many(frame(6, [1, 2, 3, 4, 5, 6, 7, 8]))),
@@ -235,9 +255,61 @@ import Wire
             outcome: .answered(status: 200, kept: [nil, nil], body: "A")
         ),
         Oddity(
-            name: "an answer, then a reset of its stream, then more of it",
-            answer: frame(1, flags: 5, stream: 1, ok) + many(frame(3, stream: 1, [0, 0, 0, 5]), 2)
-                + frame(0, stream: 1, [1]),
+            name: "an answer, then resets of its stream",
+            answer: frame(1, flags: 5, stream: 1, ok) + many(frame(3, stream: 1, [0, 0, 0, 5]), 2),
+            outcome: answered
+        ),
+        Oddity(
+            name: "a refused stream that is reset again, with an answer on its way",
+            answer: frame(3, stream: 1, [0, 0, 0, 7]) + frame(3, stream: 1, [0, 0, 0, 5])
+                + frame(1, flags: 4, stream: 1, ok) + frame(0, flags: 1, stream: 1, [1]),
+            outcome: .failed(.notProcessed(.refused))
+        ),
+        Oddity(
+            name: "a header name in upper case",
+            answer: frame(1, flags: 5, stream: 1, ok + field("X-Late", "a")),
+            outcome: malformed
+        ),
+        Oddity(
+            name: "a connection header of HTTP/1.1",
+            answer: frame(1, flags: 5, stream: 1, ok + field("connection", "close")),
+            outcome: malformed
+        ),
+        Oddity(
+            name: "a header value that is no UTF-8",
+            answer: frame(1, flags: 5, stream: 1, ok + [0, 6] + Array("x-late".utf8) + [2, 0xc3, 0x28]),
+            outcome: .answered(status: 200, kept: [nil, "\u{fffd}("], body: "")
+        ),
+        Oddity(
+            name: "a header value with a line break",
+            answer: frame(1, flags: 5, stream: 1, ok + field("x-late", "a\r\nb: c")),
+            outcome: malformed
+        ),
+        Oddity(
+            name: "a body that is no UTF-8",
+            answer: frame(1, flags: 4, stream: 1, ok) + frame(0, flags: 1, stream: 1, [0xff, 0xfe, 65]),
+            outcome: .answered(status: 200, kept: [nil, nil], body: "\u{fffd}\u{fffd}A")
+        ),
+        Oddity(
+            name: "a body longer than announced",
+            answer: frame(1, flags: 4, stream: 1, ok + field("content-length", "1"))
+                + frame(0, flags: 1, stream: 1, [65, 66]),
+            outcome: malformed
+        ),
+        Oddity(
+            name: "204 with a body",
+            answer: frame(1, flags: 4, stream: 1, [0x89]) + frame(0, flags: 1, stream: 1, [65]),
+            outcome: malformed
+        ),
+        Oddity(
+            name: "304 with a body that does not end",
+            answer: frame(1, flags: 4, stream: 1, [0x8b]) + frame(0, stream: 1, [65]),
+            outcome: malformed
+        ),
+        Oddity(
+            name: "unknown settings and frames on stream 0",
+            answer: frame(4, [0xab, 0xcd, 1, 2, 3, 4]) + frame(200, flags: 255, [1]) + frame(10, [0, 0])
+                + frame(1, flags: 5, stream: 1, ok),
             outcome: answered
         ),
         Oddity(name: "no status", answer: frame(1, flags: 5, stream: 1, field("a", "b")), outcome: malformed),

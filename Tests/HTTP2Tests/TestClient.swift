@@ -30,10 +30,13 @@ struct ClientRecord: Sendable {
     var closes: [CloseReason] = []
     var ready = 0
     var peakStreams = 0
+    /// How often `http2HasFreeStreams` was called.
+    var offers = 0
     /// Anything heard after `didClose`.
     var late = 0
 
-    var outcomeCount: Int { self.outcomes.values.reduce(0) { $0 + $1.count } }
+    /// Counted, for some tests ask after each of very many.
+    var outcomeCount = 0
 
     /// The single outcome of each request, in the order of contexts.
     var each: [Outcome] { self.outcomes.sorted { $0.key < $1.key }.flatMap(\.value) }
@@ -51,6 +54,7 @@ final class TestClient: HTTP2ClientDelegate {
     private let headers = HeaderBlock()
     private let shared: Int
 
+    var onSubmit: (TestClient, UInt64) -> Void = { _, _ in }
     var onReady: (TestClient) -> Void = { _ in }
     var onOutcome: (TestClient, UInt64, Outcome) -> Void = { _, _, _ in }
     var onLimit: (TestClient, Int) -> Void = { _, _ in }
@@ -102,6 +106,7 @@ final class TestClient: HTTP2ClientDelegate {
         self.headers.append(Self.id, Self.name(context))
         let stream = self.http.submit(self.headers, body: Body(self.body), context: context)
         self.record.streams[context] = stream
+        self.onSubmit(self, context)
         self.record.peakStreams = max(self.record.peakStreams, self.http.openStreams)
         return context
     }
@@ -109,6 +114,7 @@ final class TestClient: HTTP2ClientDelegate {
     private func end(_ context: UInt64, _ outcome: Outcome) {
         self.heard()
         self.record.outcomes[context, default: []].append(outcome)
+        self.record.outcomeCount += 1
         self.onOutcome(self, context, outcome)
     }
 
@@ -147,6 +153,7 @@ final class TestClient: HTTP2ClientDelegate {
 
     func http2HasFreeStreams(_: HTTP2Client) {
         self.heard()
+        self.record.offers += 1
         self.fill()
     }
 

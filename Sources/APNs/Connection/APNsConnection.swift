@@ -6,6 +6,10 @@ internal import Wire
 /// One connection to Apple: turns what HTTP/2 says into replies and failures, and passes them to its pool.
 final class APNsConnection {
     let id: ConnectionPlan.ID
+    /// What its requests prove themselves with.
+    let authorization: Authorization
+    /// Which of the pool's credentials it was made with.
+    let generation: Int
     private(set) var http2: HTTP2Client!
     private let loop: EventLoop
     private unowned let pool: ConnectionPool
@@ -16,8 +20,17 @@ final class APNsConnection {
     /// Whether it takes nothing new because of what came back on it.
     var isRetired = false
 
-    init(id: ConnectionPlan.ID, settings: ConnectionPool.Settings, loop: EventLoop, pool: ConnectionPool) {
+    init(
+        id: ConnectionPlan.ID,
+        settings: ConnectionPool.Settings,
+        authorization: Authorization,
+        generation: Int,
+        loop: EventLoop,
+        pool: ConnectionPool
+    ) {
         self.id = id
+        self.authorization = authorization
+        self.generation = generation
         self.loop = loop
         self.pool = pool
         self.health = ConnectionHealth(settings: settings.health, at: loop.now)

@@ -96,7 +96,7 @@ package struct ConnectionHealth: Sendable {
         case .reset(Self.enhanceYourCalm):
             self.calmDown(openStreams: openStreams, at: now)
             return .keep
-        case .goAwayUnprocessed, .connectionLost, .protocolViolation:
+        case .goAwayUnprocessed, .credentialReplaced, .connectionLost, .protocolViolation:
             return .retire
         case .streamRefused, .noConnection, .draining, .reset:
             return .keep

@@ -21,7 +21,10 @@ package final class ConnectionPool {
         }
     }
 
-    private let settings: Settings
+    private var settings: Settings
+    private var authorization: Authorization
+    /// Goes up when the credential is swapped; connections of an earlier one are replaced.
+    private var generation = 0
     private let loop: EventLoop
     private unowned let delegate: any ConnectionPoolDelegate
     private var plan: ConnectionPlan
@@ -31,8 +34,14 @@ package final class ConnectionPool {
     private var dial: Deadline?
     private var turn = 0
 
-    package init(_ settings: Settings, on loop: EventLoop, delegate: any ConnectionPoolDelegate) {
+    package init(
+        _ settings: Settings,
+        authorization: Authorization,
+        on loop: EventLoop,
+        delegate: any ConnectionPoolDelegate
+    ) {
         self.settings = settings
+        self.authorization = authorization
         self.loop = loop
         self.delegate = delegate
         self.plan = ConnectionPlan(settings: settings.plan)
@@ -81,7 +90,14 @@ package final class ConnectionPool {
     }
 
     private func open(_ id: ConnectionPlan.ID) {
-        self.connections[id] = APNsConnection(id: id, settings: self.settings, loop: self.loop, pool: self)
+        self.connections[id] = APNsConnection(
+            id: id,
+            settings: self.settings,
+            authorization: self.authorization,
+            generation: self.generation,
+            loop: self.loop,
+            pool: self
+        )
         self.delegate.poolDidChangeHeld(self)
     }
 
@@ -91,13 +107,31 @@ package final class ConnectionPool {
         connection.http2.drain()
     }
 
+    // MARK: Credential
+
+    /// Opens new connections with another credential from now on, and replaces those there are, one after the other.
+    package func use(_ tls: TLSContext, authorization: Authorization) {
+        self.settings.tls = tls
+        self.authorization = authorization
+        self.supersede()
+    }
+
+    /// Another credential is in use, in this pool or another: when Apple refuses the one of an older connection, that
+    /// says nothing about it, and the push is one for the new one.
+    package func supersede() {
+        self.generation += 1
+        self.plan.outdate()
+        self.update()
+    }
+
     // MARK: Requests
 
     /// How many requests can be sent now.
     package var availableStreams: Int { self.ready.reduce(0) { $0 + $1.http2.availableStreams } }
 
     /// Sends on the connection with the fewest open requests that has room, so that load spreads, and a new one that
-    /// Apple still holds to one stream gets the push that opens it up. Connections that are equal take turns.
+    /// Apple still holds to one stream gets the push that opens it up. Connections that are equal take turns; those of
+    /// a credential that is being replaced come last.
     /// - Parameter context: comes back with the outcome.
     /// - Precondition: `availableStreams` is above zero.
     package func submit(_ headers: RequestHeaders, body: [UInt8], payload: Range<Int>, context: UInt64) {
@@ -106,14 +140,24 @@ package final class ConnectionPool {
         var fewest = Int.max
         for offset in self.ready.indices {
             let connection = self.ready[(self.turn &+ offset) % self.ready.count]
-            let open = connection.http2.openStreams
+            var open = connection.http2.openStreams
+            if connection.generation != self.generation { open += Self.penalty }
             guard open < fewest, connection.http2.availableStreams > 0 else { continue }
             (best, fewest) = (connection, open)
         }
         guard let best else { preconditionFailure("a push was submitted where none may be") }
         best.health.sent(at: self.loop.now)
-        headers.submit(on: best.http2, body: body, payload: payload, context: context)
+        headers.submit(
+            on: best.http2,
+            authorization: best.authorization,
+            body: body,
+            payload: payload,
+            context: context
+        )
     }
+
+    /// More than any connection has open.
+    private static let penalty = 1 << 32
 
     /// Closes everything at once: the lease is over. Requests in flight fail as possibly sent.
     package func closeAll() {
@@ -146,6 +190,9 @@ package final class ConnectionPool {
         } else if connection.health.answered(reply, classification) == .retire {
             self.retire(connection)
         }
+        if connection.generation != self.generation, case .credentialFault = classification.outcome {
+            return self.delegate.pool(self, didFail: .notSent(.credentialReplaced), context: context)
+        }
         self.delegate.pool(self, didReceive: reply, classification: classification, latency: latency, context: context)
     }
 
@@ -170,7 +217,8 @@ package final class ConnectionPool {
 
     func receivedGoAway(_ reason: ApnsReason?, on connection: APNsConnection) {
         self.retire(connection)
-        self.delegate.pool(self, didReceiveGoAway: reason)
+        // What Apple thinks of the credential before is of no interest.
+        self.delegate.pool(self, didReceiveGoAway: connection.generation == self.generation ? reason : nil)
     }
 
     func closed(_ connection: APNsConnection, detail: String, wasReady: Bool) {

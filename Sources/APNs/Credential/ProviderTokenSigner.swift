@@ -22,6 +22,8 @@ package struct ProviderTokenSigner: Sendable {
     /// The ten characters that name the team.
     package let teamID: String
     private let key: P256.Signing.PrivateKey
+    /// Names the key by what it is: a file that was corrected holds another key under the same id.
+    package let fingerprint: String
 
     /// - Parameter pem: the content of the `.p8` file: PKCS#8 in PEM.
     /// - Throws: when that is not a P-256 private key.
@@ -33,6 +35,8 @@ package struct ProviderTokenSigner: Sendable {
         } catch {
             throw InvalidSigningKey()
         }
+        let digest = SHA256.hash(data: self.key.publicKey.rawRepresentation)
+        self.fingerprint = Base64URL.encode(Array(digest)[..<9])
     }
 
     /// A new token. Mint seldom: Apple refuses more than one per key in 20 minutes (`TooManyProviderTokenUpdates`).

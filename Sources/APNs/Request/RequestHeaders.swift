@@ -8,8 +8,6 @@ package import Push
 package final class RequestHeaders {
     private let block = HeaderBlock()
     private let common: Int
-    /// `bearer …`; changes when the provider token does. Empty with a certificate, and then not sent.
-    private var authorization: [UInt8] = []
     private let path = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
 
     package init() {
@@ -22,19 +20,16 @@ package final class RequestHeaders {
         self.path.deallocate()
     }
 
-    /// Sends with this provider token from now on.
-    package func use(_ token: ProviderToken) {
-        self.authorization = Array("bearer \(token.text)".utf8)
-    }
-
-    /// Fills in the fields of one push: `apns-id`, type, priority, topic, expiration and collapse id.
-    /// - Parameter topic: the derived topic; the message's own goes before it.
+    /// Fills in the fields of one push: `apns-id`, type, priority, topic, expiration and collapse id. The
+    /// authorization is the connection's and comes with `submit`.
+    /// - Parameter topic: the derived topic; the message's own goes before it. For a broadcast the bundle id, which
+    ///   then stands in the path.
     package func fill(_ job: Job, token: Int, id: ApnsID, topic: [UInt8]) {
         self.block.cut(to: self.common)
+        guard !job.isBroadcast else { return self.fillBroadcast(job, id: id, bundleID: topic) }
         let prefix = Self.prefix.utf8CodeUnitCount
         let digits = job.writeToken(token, to: UnsafeMutableRawBufferPointer(rebasing: self.path[prefix...]))
         self.block.append(Name.path, UnsafeRawBufferPointer(rebasing: self.path[..<(prefix + digits)]))
-        if !self.authorization.isEmpty { self.block.append(Name.authorization, self.authorization) }
         id.text.span.withUnsafeBytes { self.block.append(Name.id, $0) }
         job.withTopicOverride { override in
             if override.isEmpty {
@@ -51,17 +46,39 @@ package final class RequestHeaders {
         }
     }
 
-    func submit(on client: HTTP2Client, body: [UInt8], payload: Range<Int>, context: UInt64) {
+    /// Apple, "Sending broadcast push notification requests to APNs": the bundle id without a suffix is in the path,
+    /// there is no topic, and expiration and priority are required.
+    private func fillBroadcast(_ job: Job, id: ApnsID, bundleID: [UInt8]) {
+        self.block.append(Name.path, Self.broadcastPrefix + bundleID)
+        id.text.span.withUnsafeBytes { self.block.append(Name.requestID, $0) }
+        job.withChannelID { self.block.append(Name.channelID, $0) }
+        self.block.append(Name.pushType, job.pushType.rawValue)
+        self.block.append(Name.priority, job.priority.rawValue)
+        self.block.append(Name.expiration, job.expiresAt?.seconds ?? 0)
+    }
+
+    /// Sends what was filled in, once.
+    func submit(
+        on client: HTTP2Client,
+        authorization: Authorization,
+        body: [UInt8],
+        payload: Range<Int>,
+        context: UInt64
+    ) {
+        if !authorization.value.isEmpty { self.block.append(Name.authorization, authorization.value) }
         client.submit(self.block, body: Body(body, payload), context: context)
     }
 
     private static let prefix: StaticString = "/3/device/"
+    private static let broadcastPrefix = Array("/4/broadcasts/apps/".utf8)
 
     private enum Name {
         static let method = HeaderName(":method")
         static let path = HeaderName(":path", .none)
         static let authorization = HeaderName("authorization")
         static let id = HeaderName("apns-id", .nameOnly)
+        static let requestID = HeaderName("apns-request-id", .nameOnly)
+        static let channelID = HeaderName("apns-channel-id")
         static let topic = HeaderName("apns-topic")
         static let pushType = HeaderName("apns-push-type")
         static let priority = HeaderName("apns-priority")

@@ -30,13 +30,14 @@ package struct Classification: Equatable, Sendable {
     static let delivered = Self(outcome: .delivered, connection: .keep, alert: false, flags: [])
 
     /// Judges an answer by ``ReasonTable``.
-    package static func classify(_ reply: Reply) -> Self {
+    /// - Parameter api: what was asked; some reasons mean something else for a broadcast.
+    package static func classify(_ reply: Reply, api: StatusReason.API = .device) -> Self {
         if reply.status == 200 { return Self.delivered }
-        let row = ReasonTable.row(status: reply.status, reason: reply.reason)
+        let row = ReasonTable.row(status: reply.status, reason: reply.reason, api: api)
         let outcome: Outcome =
             switch row.disposition {
             case .ok: .delivered
-            case .payload: .deadLetter(.apnsRejected)
+            case .payload: .deadLetter(row.flags.contains(.channelGone) ? .channelGone : .apnsRejected)
             case .token:
                 if let reason = reply.reason {
                     .tokenGone(at: reply.timestamp, reason)
@@ -60,7 +61,7 @@ package struct Classification: Equatable, Sendable {
         let fate: StatusReason.ConnectionFate =
             switch failure.cause {
             case .streamRefused, .noConnection, .draining, .reset: .keep
-            case .goAwayUnprocessed, .connectionLost, .timeout, .protocolViolation: .retire
+            case .goAwayUnprocessed, .credentialReplaced, .connectionLost, .timeout, .protocolViolation: .retire
             }
         let outcome: Outcome =
             switch failure {

@@ -16,10 +16,11 @@ package enum ReasonTable {
     )
 
     /// The row for an answer. Never fails: unknown answers have rows of their own.
-    package static func row(status: Int, reason: ApnsReason?) -> StatusReason {
+    /// - Parameter api: what was asked. Its own rows go first: both APIs share most reasons, and some texts clash.
+    package static func row(status: Int, reason: ApnsReason?, api: StatusReason.API = .device) -> StatusReason {
         if status == 200 { return Self.ok }
-        if let reason, let row = Self.exact(status: status, reason: reason.text) { return row }
-        if let row = Self.statusRows.first(where: { $0.status == status }) { return row }
+        if let reason, let row = Self.exact(status: status, reason: reason.text, api: api) { return row }
+        if let row = Self.statusRows.first(where: { $0.status == status && $0.disposition.fits(api) }) { return row }
         switch status {
         case 200...299: return Self.unknownSuccess
         case 400...499: return Self.unknown4xx
@@ -28,11 +29,15 @@ package enum ReasonTable {
         }
     }
 
-    private static func exact(status: Int, reason: String) -> StatusReason? {
-        if let row = Self.deviceRows.first(where: { $0.status == status && $0.reason == reason }) { return row }
-        if let row = Self.broadcastRows.first(where: { $0.status == status && $0.reason == reason }) { return row }
+    private static func exact(status: Int, reason: String, api: StatusReason.API) -> StatusReason? {
+        func isWanted(_ row: StatusReason) -> Bool {
+            row.status == status && row.reason == reason && row.disposition.fits(api)
+        }
+        let (own, other) =
+            api == .device ? (Self.deviceRows, Self.broadcastRows) : (Self.broadcastRows, Self.deviceRows)
+        if let row = own.first(where: isWanted) ?? other.first(where: isWanted) { return row }
         // The broadcast page writes "Service Unavailable".
-        return reason.contains(" ") ? Self.exact(status: status, reason: reason.filter { $0 != " " }) : nil
+        return reason.contains(" ") ? Self.exact(status: status, reason: reason.filter { $0 != " " }, api: api) : nil
     }
 
     /// The first row with this reason whatever its status: for GOAWAY debug data, which has none.
@@ -60,5 +65,12 @@ package enum ReasonTable {
             among: Self.rows.lazy.map(\.reason).filter { !$0.isEmpty },
             within: 3
         )
+    }
+}
+
+extension StatusReason.Disposition {
+    /// What speaks of a device token cannot be the answer to a broadcast, which names none.
+    fileprivate func fits(_ api: StatusReason.API) -> Bool {
+        api == .device || (self != .token && self != .context)
     }
 }

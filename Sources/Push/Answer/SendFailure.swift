@@ -15,6 +15,8 @@ package enum SendFailure: Equatable, Sendable {
         case noConnection
         /// Waiting for a stream of its own when the worker began to drain.
         case draining
+        /// Apple refused the credential that the connection was made with, and another one is in use by now.
+        case credentialReplaced
         /// TCP reset, end of file or TLS error.
         case connectionLost
         /// No answer in time.
@@ -31,6 +33,7 @@ package enum SendFailure: Equatable, Sendable {
             case .goAwayUnprocessed: "goaway_unprocessed"
             case .noConnection: "no_connection"
             case .draining: "draining"
+            case .credentialReplaced: "credential_replaced"
             case .connectionLost: "connection_lost"
             case .timeout: "timeout"
             case .reset: "reset"

@@ -50,6 +50,8 @@ package struct StatusReason: Equatable, Sendable {
         package static let sameTokenOnly = Self(rawValue: 32)
         /// Our own request was wrong: a bug of the sender.
         package static let senderBug = Self(rawValue: 64)
+        /// The channel is dead: dead-letter, and tell its owner.
+        package static let channelGone = Self(rawValue: 2048)
     }
 
     /// The HTTP status; 0 in the rows for anything unknown.

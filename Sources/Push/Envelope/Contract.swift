@@ -17,6 +17,9 @@ package enum Contract {
     /// Bytes of `collapse_id`, all of them visible ASCII (`apns-collapse-id` is a header).
     package static let collapseIDBytes = 1...64
 
+    /// Bytes of `channel`. Apple gives the id and promises no length.
+    package static let channelBytes = 1...256
+
     /// Bytes of `topic`.
     package static let topicBytes = 1...255
 
@@ -32,8 +35,11 @@ package enum Contract {
     /// Bytes of `payload` for voip.
     package static let voipPayloadLimit = 5120
 
+    /// Bytes of `payload` for a channel. Apple, "Sending broadcast push notification requests to APNs".
+    package static let broadcastPayloadLimit = 5120
+
     /// The limit of `payload` for one push type.
     package static func payloadLimit(for type: PushType) -> Int {
-        type == .voip ? Self.voipPayloadLimit : Self.payloadLimit
+        type.rules.payloadLimit
     }
 }

@@ -4,8 +4,11 @@ package enum EnvelopeDecoder {
     ///
     /// The whole text is checked, payload included. Faults are reported in this order, whatever their place in the
     /// text: too large, not UTF-8 or not JSON, an unknown version, then the first field at fault, then a field that
-    /// is missing, then a payload over its limit. Whether the app exists is for the caller to say.
-    package static func decode(body: [UInt8]) throws(Refusal) -> Job {
+    /// is missing, then a priority that the push type forbids, then a payload over its limit. Whether the app exists is for the caller to say.
+    ///
+    /// - Parameter fit: what becomes of a payload over its limit; the setting of the app that the body is known to be
+    ///   for.
+    package static func decode(body: [UInt8], fit: PayloadFit = .reject) throws(Refusal) -> Job {
         guard body.count <= Contract.bodyLimit else {
             throw Refusal(
                 .tooLarge,
@@ -14,7 +17,7 @@ package enum EnvelopeDecoder {
         }
         guard !body.isEmpty else { throw Refusal(.invalidJSON, "The body is empty; publish one JSON object.") }
         let parts = try body.withUnsafeBufferPointer { (bytes) throws(Refusal) -> Job.Parts in
-            var reader = EnvelopeReader(UnsafeRawBufferPointer(bytes))
+            var reader = EnvelopeReader(UnsafeRawBufferPointer(bytes), fit: fit)
             return try reader.read()
         }
         return Job(body: body, parts)

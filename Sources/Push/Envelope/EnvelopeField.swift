@@ -3,6 +3,7 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
     case version
     case app
     case tokens
+    case channel
     case pushType = "push_type"
     case priority
     case collapseID = "collapse_id"
@@ -18,8 +19,12 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
         case 3: scanner.equals(key, "app") ? .app : nil
         case 5: scanner.equals(key, "topic") ? .topic : nil
         case 6: scanner.equals(key, "tokens") ? .tokens : nil
-        case 7: scanner.equals(key, "payload") ? .payload : scanner.equals(key, "version")
-                ? .version : scanner.equals(key, "receipt") ? .receipt : nil
+        case 7:
+            scanner.equals(key, "payload")
+                ? .payload
+                : scanner.equals(key, "version")
+                    ? .version
+                    : scanner.equals(key, "channel") ? .channel : scanner.equals(key, "receipt") ? .receipt : nil
         case 8: scanner.equals(key, "priority") ? .priority : nil
         case 9: scanner.equals(key, "push_type") ? .pushType : nil
         case 10: scanner.equals(key, "expires_at") ? .expiresAt : scanner.equals(key, "not_before") ? .notBefore : nil
@@ -41,6 +46,7 @@ package enum EnvelopeField: String, CaseIterable, Sendable {
         case .expiresAt: 128
         case .notBefore: 256
         case .payload: 512
+        case .channel: 2048
         case .receipt: 4096
         }
     }

@@ -8,8 +8,11 @@ struct EnvelopeReader {
     var fault: Refusal?
     var unsupportedVersion: Refusal?
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    private let fit: PayloadFit
+
+    init(_ bytes: UnsafeRawBufferPointer, fit: PayloadFit) {
         self.scanner = JSONScanner(bytes)
+        self.fit = fit
     }
 
     mutating func read() throws(Refusal) -> Job.Parts {
@@ -75,6 +78,7 @@ struct EnvelopeReader {
         case .version: self.readVersion(value)
         case .app: self.readApp(value)
         case .tokens: break
+        case .channel: self.readChannel(value)
         case .pushType: self.readPushType(value)
         case .priority: self.readPriority(value)
         case .collapseID: self.readCollapseID(value)
@@ -116,21 +120,46 @@ struct EnvelopeReader {
     // MARK: The whole
 
     mutating func checkWhole() throws(Refusal) {
-        let required = EnvelopeField.app.bit | EnvelopeField.tokens.bit | EnvelopeField.payload.bit
+        let isBroadcast = self.seen & EnvelopeField.channel.bit != 0
+        if isBroadcast { try self.checkBroadcast() }
+        let tokens = isBroadcast ? 0 : EnvelopeField.tokens.bit
+        let required = EnvelopeField.app.bit | tokens | EnvelopeField.payload.bit
         if self.seen & required != required {
             let seen = self.seen
-            let field: EnvelopeField = [.app, .tokens, .payload].first { seen & $0.bit == 0 } ?? .app
-            throw Refusal(.missingField, field: field.rawValue, "\"\(field.rawValue)\" is missing; it is required.")
+            let field: EnvelopeField = [.app, .tokens, .payload].first { required & ~seen & $0.bit != 0 } ?? .app
+            let advice = field == .tokens ? "give device tokens, or a \"channel\" instead" : "it is required"
+            throw Refusal(.missingField, field: field.rawValue, "\"\(field.rawValue)\" is missing; \(advice).")
         }
-        let size = self.parts.payload.count
-        let limit = Contract.payloadLimit(for: self.parts.pushType)
-        guard size <= limit else {
-            throw Refusal(
-                .payloadTooLarge,
-                field: EnvelopeField.payload.rawValue,
-                "\"payload\" has \(size) bytes as UTF-8; the limit for \(self.parts.pushType.rawValue) is \(limit)."
+        try self.checkType(self.parts.pushType.rules, isBroadcast: isBroadcast)
+        self.parts.repeatedTokens = self.parts.tokens.removeRepetitions(in: self.scanner.base)
+    }
+
+    /// What depends on the push type, which may stand anywhere in the body.
+    mutating func checkType(_ rules: PushTypeRules, isBroadcast: Bool) throws(Refusal) {
+        let type = self.parts.pushType.rawValue
+        if let priority = self.parts.priority, rules.refusedPriorities.contains(priority) {
+            throw .field(
+                .priority,
+                "\"priority\" is \(priority.rawValue), which Apple calls an error for \(type); use "
+                    + "\(rules.priorities.phrase), or leave it out."
             )
         }
-        self.parts.repeatedTokens = self.parts.tokens.removeRepetitions(in: self.scanner.base)
+        let size = self.parts.payload.count
+        let limit = isBroadcast ? Contract.broadcastPayloadLimit : rules.payloadLimit
+        guard size > limit else { return }
+        if self.fit == .truncate {
+            let payload = UnsafeRawBufferPointer(
+                start: self.scanner.base + self.parts.payload.lowerBound,
+                count: size
+            )
+            self.parts.shortened = PayloadTruncation.shortened(payload, to: limit)
+        }
+        guard self.parts.shortened == nil else { return }
+        throw Refusal(
+            .payloadTooLarge,
+            field: EnvelopeField.payload.rawValue,
+            "\"payload\" has \(size) bytes as UTF-8; the limit for \(isBroadcast ? "a channel" : type) is \(limit)"
+                + (self.fit == .truncate ? " even without the alert's text." : ".")
+        )
     }
 }

@@ -142,7 +142,7 @@ extension JSONScanner {
         return text
     }
 
-    private func acceptedUnit(_ digits: Int) -> UInt16 {
+    func acceptedUnit(_ digits: Int) -> UInt16 {
         (digits..<digits + 4).reduce(0) { $0 << 4 | UInt16(Hex.value(self.byte($1)) ?? 0) }
     }
 }

@@ -20,16 +20,23 @@ package struct Job: Sendable {
     /// Whether the publisher wants to be told what became of each token.
     package let wantsReceipt: Bool
 
-    /// The value of `payload`; forwarded as it is.
+    /// What is sent is a part of this: the body itself, or the payload whose text was shortened.
+    package let outgoing: [UInt8]
+
+    /// Where in ``outgoing`` the payload lies; forwarded as it is.
     package let payload: Range<Int>
 
-    /// The value of `tokens`, with both brackets.
+    /// Whether the text of the payload was shortened so that it fits. The body keeps all of it.
+    package let isTruncated: Bool
+
+    /// The value of `tokens`, with both brackets; empty for a broadcast.
     package let tokensRange: Range<Int>
 
     /// Tokens that stood in the list more than once, counted once for each time too many.
     package let repeatedTokens: Int
 
     private let tokens: TokenList
+    private let channel: Text
     private let app: Text
     private let topic: Text
     private let collapse: Text
@@ -52,9 +59,11 @@ package struct Job: Sendable {
         var notBefore: UnixTime?
         var wantsReceipt = false
         var payload = 0..<0
+        var shortened: [UInt8]?
         var tokensRange = 0..<0
         var repeatedTokens = 0
         var tokens = TokenList()
+        var channel = Text()
         var app = Text()
         var topic = Text()
         var collapse = Text()
@@ -68,10 +77,13 @@ package struct Job: Sendable {
         self.expiresAt = parts.expiresAt
         self.notBefore = parts.notBefore
         self.wantsReceipt = parts.wantsReceipt
-        self.payload = parts.payload
+        self.outgoing = parts.shortened ?? body
+        self.payload = parts.shortened?.indices ?? parts.payload
+        self.isTruncated = parts.shortened != nil
         self.tokensRange = parts.tokensRange
         self.repeatedTokens = parts.repeatedTokens
         self.tokens = parts.tokens
+        self.channel = parts.channel
         self.app = parts.app
         self.topic = parts.topic
         self.collapse = parts.collapse
@@ -104,9 +116,9 @@ package struct Job: Sendable {
         self.withBytes(self.collapse, use)
     }
 
-    /// Gives the bytes of the payload.
+    /// Gives the bytes of the payload as it is sent.
     package func withPayload<Value>(_ use: (UnsafeRawBufferPointer) -> Value) -> Value {
-        self.body.withUnsafeBytes { use(UnsafeRawBufferPointer(rebasing: $0[self.payload])) }
+        self.outgoing.withUnsafeBytes { use(UnsafeRawBufferPointer(rebasing: $0[self.payload])) }
     }
 
     private func withBytes<Value>(_ text: Text, _ use: (UnsafeRawBufferPointer) -> Value) -> Value {
@@ -119,24 +131,48 @@ package struct Job: Sendable {
         text.slice.count == 0 ? nil : self.withBytes(text) { String(decoding: $0, as: UTF8.self) }
     }
 
+    // MARK: Channel
+
+    /// Whether the message goes to a channel. A broadcast counts as one token everywhere: the channel's id stands where
+    /// a token's digits would.
+    package var isBroadcast: Bool { self.channel.slice.count > 0 }
+
+    /// The channel's id.
+    package var channelID: String? { self.string(self.channel) }
+
+    /// Gives the bytes of the channel's id; an empty buffer if the message goes to devices.
+    package func withChannelID<Value>(_ use: (UnsafeRawBufferPointer) -> Value) -> Value {
+        self.withBytes(self.channel, use)
+    }
+
     // MARK: Tokens
 
-    /// How many different tokens the message has, 1 to 1000.
-    package var tokenCount: Int { self.tokens.count }
+    /// How many different tokens the message has, 1 to 1000; 1 for a broadcast.
+    package var tokenCount: Int { self.isBroadcast ? 1 : self.tokens.count }
 
     /// Where the digits of a token lie in the body, as they were written.
+    /// - Precondition: the message is no broadcast.
     package func tokenRange(_ index: Int) -> Range<Int> { self.tokens[index].range }
 
-    /// Appends a token's digits in lower case: its identity, and what goes into `:path`.
+    /// Appends a token's digits in lower case: its identity, and what goes into `:path`. For a broadcast, the channel's
+    /// id as it is.
     package func appendToken(_ index: Int, to bytes: inout [UInt8]) {
+        guard !self.isBroadcast else { return self.withChannelID { bytes.append(contentsOf: $0) } }
         for byte in self.body[self.tokens[index].range] { bytes.append(Hex.lowercased(byte)) }
     }
 
-    /// Writes a token's digits in lower case and tells how many there were, at most 200.
+    /// Writes a token's digits in lower case and tells how many there were, at most 200. For a broadcast, the channel's
+    /// id as it is, at most 256 bytes.
     ///
     /// - Parameter buffer: must have room for the token; a shorter one is a bug of the caller.
     @discardableResult
     package func writeToken(_ index: Int, to buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard !self.isBroadcast else {
+            return self.withChannelID {
+                buffer.copyMemory(from: $0)
+                return $0.count
+            }
+        }
         let slice = self.tokens[index]
         let count = Int(slice.count)
         precondition(buffer.count >= count, "no room for a token of \(count) digits")
@@ -146,8 +182,9 @@ package struct Job: Sendable {
         return count
     }
 
-    /// A token's digits in lower case. For what is told to users, never for logs.
+    /// A token's digits in lower case, or the channel's id. For what is told to users, never for logs.
     package func token(_ index: Int) -> String {
+        if let channel = self.channelID { return channel }
         let slice = self.tokens[index]
         return String(unsafeUninitializedCapacity: Int(slice.count)) {
             self.writeToken(index, to: UnsafeMutableRawBufferPointer($0))
@@ -160,6 +197,7 @@ package struct Job: Sendable {
     /// The body with only these tokens, in this order; every byte outside the list stays as it is.
     package func body(withTokens indices: some Collection<Int>) -> [UInt8] {
         precondition(!indices.isEmpty, "a message without tokens is no message")
+        guard !self.isBroadcast else { return self.body }
         var copy: [UInt8] = []
         copy.reserveCapacity(self.body.count)
         copy.append(contentsOf: self.body[..<self.tokensRange.lowerBound])

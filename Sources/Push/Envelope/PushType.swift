@@ -39,6 +39,6 @@ package enum PushType: String, CaseIterable, Sendable {
         self = found
     }
 
-    /// What `priority` means when a message leaves it out: Apple allows only 5 for background pushes.
-    package var defaultPriority: Priority { self == .background ? .considerate : .immediate }
+    /// What `priority` means when a message leaves it out.
+    package var defaultPriority: Priority { self.rules.defaultPriority }
 }

@@ -6,22 +6,7 @@ package enum Topic {
     /// certificate's subject and has nothing to do with a bundle: configure that as the app's bundle id, it is used
     /// as it is. Apple, "Sending notification requests to APNs", and the ActivityKit and WidgetKit pages.
     package static func derive(bundleID: String, pushType: PushType) -> String {
-        bundleID + Self.suffix(pushType)
-    }
-
-    /// What a push type adds to the bundle id.
-    package static func suffix(_ type: PushType) -> String {
-        switch type {
-        case .alert, .background, .mdm: ""
-        case .location: ".location-query"
-        case .voip: ".voip"
-        case .complication: ".complication"
-        case .fileprovider: ".pushkit.fileprovider"
-        case .liveactivity: ".push-type.liveactivity"
-        case .pushtotalk: ".voip-ptt"
-        case .widgets: ".push-type.widgets"
-        case .controls: ".push-type.controls"
-        }
+        bundleID + pushType.rules.topicSuffix
     }
 
     /// Whether the bytes may stand in the header: `^[A-Za-z0-9.\-_]{1,255}$`.

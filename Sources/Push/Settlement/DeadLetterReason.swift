@@ -14,6 +14,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
     case duplicateField = "duplicate_field"
     case invalidField = "invalid_field"
     case payloadTooLarge = "payload_too_large"
+    case payloadLint = "payload_lint"
     case invalidProperties = "invalid_properties"
     case expired
     case holdLimit = "hold_limit"
@@ -21,6 +22,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
     case retryLimit = "retry_limit"
     case apnsRejected = "apns_rejected"
     case suspectToken = "suspect_token"
+    case channelGone = "channel_gone"
     case deliveryLimit = "delivery_limit"
     case unroutableLane = "unroutable_lane"
 
@@ -33,6 +35,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .expired: EnvelopeField.expiresAt.rawValue
         case .holdLimit: EnvelopeField.notBefore.rawValue
         case .suspectToken: EnvelopeField.tokens.rawValue
+        case .channelGone: EnvelopeField.channel.rawValue
         default: nil
         }
     }
@@ -51,7 +54,8 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .unknownField: "The body has a key that the contract does not know."
         case .duplicateField: "A key stands in the body more than once."
         case .invalidField: "A field of the body has a value that the contract does not allow."
-        case .payloadTooLarge: "\"payload\" has more than 4096 bytes, or 5120 for voip, counted as UTF-8."
+        case .payloadTooLarge: "\"payload\" has more than 4096 bytes, or 5120 for voip and channels, counted as UTF-8."
+        case .payloadLint: "The app has lint: strict, and the payload holds what Apple would not understand."
         case .invalidProperties: "The message's AMQP properties or headers cannot be used."
         case .expired: "The message's \"expires_at\" passed before Apple accepted it."
         case .holdLimit: "\"not_before\" lies further ahead than messages are held."
@@ -59,6 +63,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .retryLimit: "The message used up the app's retry_limit."
         case .apnsRejected: "Apple rejected the request for good; the APNs reason stands beside this one."
         case .suspectToken: "Token and environment or topic do not belong together; the token may be fine elsewhere."
+        case .channelGone: "Apple does not know the \"channel\": it was deleted, or belongs to the other environment."
         case .deliveryLimit: "The broker handed the message out too often without an answer: it may crash workers."
         case .unroutableLane: "The message came by a routing key that is not <app>.now or <app>.bulk."
         }
@@ -77,7 +82,10 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .appMismatch: "Publish with the routing key <app>.<lane> of the app that the body names."
         case .missingField, .unknownField, .duplicateField, .invalidField:
             "The detail names the field and the fix. Validate against the JSON Schema before publishing."
-        case .payloadTooLarge: "Shorten the texts or send an id and let the app fetch the rest."
+        case .payloadTooLarge:
+            "Shorten the texts or send an id and let the app fetch the rest; or set fit: truncate for the app."
+        case .payloadLint:
+            "The detail names the key and the fix. Try payloads with `pushfleet lint` before publishing."
         case .invalidProperties: "The detail names the property. Set message_id and timestamp as documented."
         case .expired: "Nothing, if the push lost its worth. Otherwise look for a backlog, or allow more time."
         case .holdLimit: "Publish nearer to the time; a scheduler is the better place for the far future."
@@ -85,6 +93,7 @@ package enum DeadLetterReason: String, CaseIterable, Sendable {
         case .retryLimit: "Look at the APNs reason of the last attempt; replay once the cause is gone."
         case .apnsRejected: "Ask `explain` about the APNs reason; correct the request before replaying."
         case .suspectToken: "Check that the app's environment and topic fit its tokens before removing any token."
+        case .channelGone: "Look with `channel list`; create another and hand its id to the app and to publishers."
         case .deliveryLimit: "Keep a copy, look at the workers' logs for a crash, and replay a single message first."
         case .unroutableLane: "Correct the routing key, or the binding that let it in."
         }

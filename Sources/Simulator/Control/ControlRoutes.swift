@@ -16,6 +16,7 @@ struct ControlRoutes: Sendable {
         self.addPushes(to: router)
         self.addRules(to: router)
         self.addSwitches(to: router)
+        self.addChannels(to: router)
         self.addPage(to: router)
         return router
     }

@@ -50,6 +50,7 @@ extension Ledger {
         ruleIDs: [String]
     ) -> LedgerRecord {
         let collapseID = block.collapseID(of: entry)
+        let isBroadcast = entry.flags.contains(.broadcast)
         return LedgerRecord(
             sequence: sequence,
             arrival: entry.arrival,
@@ -57,7 +58,8 @@ extension Ledger {
             stream: Int(entry.stream),
             apnsID: entry.messageID.text(),
             hasOwnID: entry.flags.contains(.hasOwnID),
-            token: Hex.encode(block.token(of: entry)),
+            token: isBroadcast ? "" : Hex.encode(block.token(of: entry)),
+            channel: isBroadcast ? String(decoding: block.token(of: entry), as: UTF8.self) : nil,
             topic: String(decoding: block.topic(of: entry), as: UTF8.self),
             pushType: PushKind(rawValue: entry.pushType)?.name,
             priority: entry.priority == 0 ? nil : Int(entry.priority),

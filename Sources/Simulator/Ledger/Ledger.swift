@@ -68,6 +68,7 @@ struct Ledger: Sendable {
         var flags: LedgerEntry.Flags = []
         if arrival.isAccepted { flags.insert(.accepted) }
         if request.messageID.value != nil { flags.insert(.hasOwnID) }
+        if request.isBroadcast { flags.insert(.broadcast) }
         var previousWithID: UInt32 = 0
         let idKey = Digest.of(arrival.messageID)
         if let chain = self.ids.add(sequence, under: idKey, accepted: arrival.isAccepted) {

@@ -13,6 +13,8 @@ struct LedgerEntry: Sendable {
         static let withdrawn = Flags(rawValue: 8)
         /// The token had been answered with 410 before.
         static let afterGone = Flags(rawValue: 16)
+        /// A broadcast: the token's bytes are the channel's id.
+        static let broadcast = Flags(rawValue: 32)
     }
 
     /// Milliseconds since 1970.

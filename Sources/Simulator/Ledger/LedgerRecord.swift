@@ -12,6 +12,8 @@ package struct LedgerRecord: Codable, Equatable, Sendable {
     package var hasOwnID: Bool
     /// The device token in lower-case hexadecimal digits; empty when the path had none that could be read.
     package var token: String
+    /// The channel's id, if it was a broadcast; `topic` is then the bundle id.
+    package var channel: String?
     package var topic: String
     package var pushType: String?
     package var priority: Int?

@@ -3,6 +3,8 @@ struct PushRequest: Sendable {
     enum Target: Equatable, Sendable {
         /// `/3/device/…`; the text behind it.
         case device(Range<Int>)
+        /// `/4/broadcasts/apps/…`; the bundle id behind it.
+        case broadcast(Range<Int>)
         /// The path ends where the token should be.
         case missing
         case unknown
@@ -23,7 +25,8 @@ struct PushRequest: Sendable {
     /// Bytes of the body that was sent, of which the end may have been thrown away.
     let bodySize: Int
     let target: Target
-    /// The device token's bytes; empty when the path has none or it is no even number of hexadecimal digits.
+    /// The device token's bytes; empty when the path has none or it is no even number of hexadecimal digits. Of a
+    /// broadcast, the channel's id as it is.
     let token: [UInt8]
     let messageID: Header<MessageID>
     let expiration: Header<Int64>
@@ -37,17 +40,25 @@ struct PushRequest: Sendable {
         self.target = Self.target(of: head)
         if case .device(let range) = self.target {
             self.token = Hex.decode(head[range]) ?? []
+        } else if case .broadcast = self.target {
+            self.token = head.channelID.map { Array(head[$0]) } ?? []
         } else {
             self.token = []
         }
-        self.messageID = Self.parse(head.messageID.map { head[$0] }) { MessageID($0) }
+        let id = if case .broadcast = self.target { head.requestID } else { head.messageID }
+        self.messageID = Self.parse(id.map { head[$0] }) { MessageID($0) }
         self.expiration = Self.parse(head.expiration.map { head[$0] }) { Self.seconds($0) }
         self.priority = Self.parse(head.priority.map { head[$0] }) { Self.priority($0) }
         self.pushType = Self.parse(head.pushType.map { head[$0] }) { PushKind($0) }
     }
 
-    /// The topic; empty when the header is.
-    var topic: ArraySlice<UInt8> { self.head.topic.map { self.head[$0] } ?? [] }
+    /// The topic; empty when the header is. Of a broadcast, the bundle id in the path.
+    var topic: ArraySlice<UInt8> {
+        if case .broadcast(let bundleID) = self.target { return self.head[bundleID] }
+        return self.head.topic.map { self.head[$0] } ?? []
+    }
+
+    var isBroadcast: Bool { if case .broadcast = self.target { true } else { false } }
 
     var collapseID: ArraySlice<UInt8> { self.head.collapseID.map { self.head[$0] } ?? [] }
 
@@ -67,9 +78,17 @@ struct PushRequest: Sendable {
             return path.elementsEqual(expected) ? .missing : .unknown
         }
         let expected = UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount)
-        guard path.starts(with: expected) else { return .unknown }
+        guard path.starts(with: expected) else { return Self.broadcast(path) ?? .unknown }
         let token = path.dropFirst(expected.count)
         return token.contains(UInt8(ascii: "/")) ? .unknown : .device(token.startIndex..<token.endIndex)
+    }
+
+    private static func broadcast(_ path: ArraySlice<UInt8>) -> Target? {
+        let prefix = "/4/broadcasts/apps/".utf8
+        guard path.starts(with: prefix) else { return nil }
+        let bundleID = path.dropFirst(prefix.count)
+        guard !bundleID.isEmpty, !bundleID.contains(UInt8(ascii: "/")) else { return nil }
+        return .broadcast(bundleID.startIndex..<bundleID.endIndex)
     }
 
     /// Seconds since 1970, digits only.

@@ -3,18 +3,24 @@
 /// Source: Apple, "Handling notification responses from APNs". `badEnvironmentKeyInToken` is spelled as it is seen on
 /// the wire, `badEnvironmentKeyIDInToken` as on the page.
 enum Reason: String, CaseIterable, Sendable {
+    case badChannelID = "BadChannelId"
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
     case badExpirationDate = "BadExpirationDate"
     case badMessageID = "BadMessageId"
     case badPriority = "BadPriority"
+    case badRequestParams = "BadRequestParams"
     case badRequestPayload = "BadRequestPayload"
     case badTopic = "BadTopic"
+    case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+    case channelNotRegistered = "ChannelNotRegistered"
     case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
     case duplicateHeaders = "DuplicateHeaders"
     case idleTimeout = "IdleTimeout"
     case invalidPushType = "InvalidPushType"
+    case missingChannelID = "MissingChannelId"
     case missingDeviceToken = "MissingDeviceToken"
+    case missingPushType = "MissingPushType"
     case missingTopic = "MissingTopic"
     case payloadEmpty = "PayloadEmpty"
     case topicDisallowed = "TopicDisallowed"
@@ -47,6 +53,10 @@ enum Reason: String, CaseIterable, Sendable {
         case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyInToken, .badEnvironmentKeyIDInToken,
             .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken:
             403
+        // Of the broadcast and channel API: Apple, "Handling error responses from APNs".
+        case .badChannelID, .badRequestParams, .cannotCreateChannelConfig, .channelNotRegistered, .missingChannelID,
+            .missingPushType:
+            400
         case .badPath: 404
         case .methodNotAllowed: 405
         case .expiredToken, .unregistered: 410

@@ -17,6 +17,8 @@ struct RequestCheck: Sendable {
     var providerTokens: ProviderTokenCheck
     var tokens: TokenRegistry
     var order = CheckStep.allCases
+    var channels = ChannelRegistry(limit: 10_000)
+    var unknownChannelDeletion = UnknownChannelDeletion.channelNotRegistered
 
     /// The verdict, and the number of the provider token when there was one.
     struct Finding: Equatable {
@@ -42,6 +44,7 @@ struct RequestCheck: Sendable {
         buckets: inout TokenBuckets,
         at now: VirtualClock.Moment
     ) -> Finding {
+        if request.isBroadcast { return self.judgeBroadcast(request, binding: &binding, at: now.wall) }
         var open = Case(request: request, now: now)
         for step in self.order {
             guard let verdict = self.look(step, &open, &binding, &buckets) else { continue }
@@ -63,7 +66,7 @@ struct RequestCheck: Sendable {
         case .method: return Self.isPost(request) ? nil : .refused(.methodNotAllowed)
         case .path:
             return switch request.target {
-            case .unknown: .refused(.badPath)
+            case .unknown, .broadcast: .refused(.badPath)
             case .missing: .refused(.missingDeviceToken)
             case .device: nil
             }

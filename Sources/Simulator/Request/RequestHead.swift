@@ -1,7 +1,7 @@
 /// The parts of a request's header list that the checks look at, in one buffer.
 struct RequestHead: Sendable {
     private enum Field {
-        case authorization, messageID, expiration, priority, collapseID, topic, pushType
+        case authorization, messageID, expiration, priority, collapseID, topic, pushType, channelID, requestID
 
         var name: StaticString {
             switch self {
@@ -12,6 +12,8 @@ struct RequestHead: Sendable {
             case .collapseID: "apns-collapse-id"
             case .topic: "apns-topic"
             case .pushType: "apns-push-type"
+            case .channelID: "apns-channel-id"
+            case .requestID: "apns-request-id"
             }
         }
     }
@@ -26,6 +28,8 @@ struct RequestHead: Sendable {
     private(set) var collapseID: Range<Int>?
     private(set) var topic: Range<Int>?
     private(set) var pushType: Range<Int>?
+    private(set) var channelID: Range<Int>?
+    private(set) var requestID: Range<Int>?
     /// Whether one of the headers above came twice; the first one is kept.
     private(set) var hasDuplicates = false
 
@@ -50,6 +54,8 @@ struct RequestHead: Sendable {
         case .collapseID: Self.set(&self.collapseID, range, &self.hasDuplicates)
         case .topic: Self.set(&self.topic, range, &self.hasDuplicates)
         case .pushType: Self.set(&self.pushType, range, &self.hasDuplicates)
+        case .channelID: Self.set(&self.channelID, range, &self.hasDuplicates)
+        case .requestID: Self.set(&self.requestID, range, &self.hasDuplicates)
         }
     }
 
@@ -70,7 +76,8 @@ struct RequestHead: Sendable {
         case 10: self.match(name, .topic)
         case 13: self.match(name, .authorization) ?? self.match(name, .priority)
         case 14: self.match(name, .pushType)
-        case 15: self.match(name, .expiration)
+        case 15:
+            self.match(name, .expiration) ?? self.match(name, .channelID) ?? self.match(name, .requestID)
         case 16: self.match(name, .collapseID)
         default: nil
         }

@@ -17,6 +17,9 @@ struct PushService: Sendable {
         var policy = ConnectionPolicy()
         var seed: UInt64 = 1
         var ledger = Ledger.Settings()
+        /// Broadcast channels that one app may have.
+        var channelLimit = 10_000
+        var unknownChannelDeletion = RequestCheck.UnknownChannelDeletion.channelNotRegistered
     }
 
     typealias Moment = VirtualClock.Moment
@@ -51,6 +54,8 @@ struct PushService: Sendable {
             providerTokens: ProviderTokenCheck(settings: settings.providerTokens),
             tokens: TokenRegistry(unknown: settings.unknownTokens)
         )
+        self.check.channels = ChannelRegistry(limit: settings.channelLimit)
+        self.check.unknownChannelDeletion = settings.unknownChannelDeletion
         self.faults = FaultRules(seed: settings.seed)
         self.ledger = Ledger(settings: settings.ledger)
         self.random = SeededRandom(seed: Digest.mix(settings.seed))
@@ -337,6 +342,7 @@ struct PushService: Sendable {
     ) -> Plan {
         let isOwnID = request.messageID.value != nil
         var answer = Answer(status: 200, id: id, isOwnID: isOwnID, uniqueID: nil, body: [])
+        answer.isBroadcast = request.isBroadcast
         if self.check.providerTokens.settings.environment == .sandbox {
             answer.uniqueID = MessageID(high: Digest.mix(id.high), low: Digest.mix(id.low))
         }
@@ -412,6 +418,11 @@ struct PushService: Sendable {
         }
     }
 
+    /// For what concerns channels, see `Broadcast`.
+    mutating func withCheck<Result>(_ body: (inout RequestCheck, inout SeededRandom) -> Result) -> Result {
+        body(&self.check, &self.random)
+    }
+
     mutating func setUnknownTokens(_ unknown: UnknownTokens) {
         self.check.tokens.unknown = unknown
     }
@@ -453,6 +464,7 @@ struct PushService: Sendable {
         self.policy = self.settings.policy
         self.buckets = TokenBuckets(rate: self.settings.tokenRate)
         self.check.tokens.removeAll()
+        self.check.channels.removeAll()
         self.check.tokens.unknown = self.settings.unknownTokens
         self.check.tokens.reportDelay = self.settings.goneReportDelay
         self.check.topics = TopicRules(bundleIDs: self.settings.bundleIDs)

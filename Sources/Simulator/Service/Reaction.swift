@@ -47,4 +47,6 @@ struct Answer: Equatable {
     /// `apns-unique-id`, given in the sandbox only.
     var uniqueID: MessageID?
     var body: [UInt8]
+    /// Broadcasts know their id as `apns-request-id`.
+    var isBroadcast = false
 }

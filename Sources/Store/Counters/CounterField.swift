@@ -40,10 +40,16 @@ package enum CounterField: String, CaseIterable, Sendable {
     case throttled
     /// Copies that the broker did not confirm and that were published again.
     case publishFailures = "publish_failures"
+    /// Messages whose alert's text was shortened to fit, each time they are received.
+    case truncated
+    /// Times the app's credential was swapped for a changed one.
+    case credentialSwaps = "credential_swaps"
+    /// Times a changed credential could not be used, so that the old one went on.
+    case credentialsRefused = "credentials_refused"
 
     /// Its place among all cases; the hot path adds by it.
     var index: Int {
-        // `allCases.firstIndex` would search.
+        // A switch over cases without payload is their position; `allCases.firstIndex` would search.
         switch self {
         case .received: 0
         case .redelivered: 1
@@ -60,10 +66,13 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .held: 12
         case .resent: 13
         case .credentialPauses: 14
-        case .publishFailures: 15
-        case .breakerOpened: 16
-        case .outagePauses: 17
-        case .throttled: 18
+        case .breakerOpened: 15
+        case .outagePauses: 16
+        case .throttled: 17
+        case .publishFailures: 18
+        case .truncated: 19
+        case .credentialSwaps: 20
+        case .credentialsRefused: 21
         }
     }
 }

@@ -11,6 +11,12 @@ final class AppGate {
         self.breaker = SuspectBreaker(window: settings.window, threshold: settings.threshold)
     }
 
+    /// What Apple refused is not in use any more: pauses end with a probe at once.
+    func credentialChanged(at now: MonotonicTime) {
+        self.pause.credentialChanged(at: now)
+        for topic in self.topics.keys { self.topics[topic]?.credentialChanged(at: now) }
+    }
+
     /// Why nothing goes, if one of its own pauses is the reason.
     var cause: Pause.Cause? { self.pause.cause }
 }

@@ -10,15 +10,21 @@ final class Line {
         case unrouted
     }
 
-    let kind: Kind
+    private(set) var kind: Kind
     let queue: String
     /// Where its counters are kept; see the counter batch.
     let counters: CounterSlot
     let admission: Admission
+    /// What becomes of a payload over its limit.
+    let fit: PayloadFit
+    /// Whether payloads are checked.
+    let lint: PayloadLint.Mode
     private let appID: AppID?
     /// What copies of its messages are published with, so that they come back here: a publisher may have reached the
     /// queue by another key. Nil for messages that no queue took.
     let routingKey: String?
+    /// The app's bundle id, as broadcasts name it.
+    let bundleID: [UInt8]
     /// The derived topic of each push type, as header bytes.
     private let topics: [PushType: [UInt8]]
     private(set) var consumer: Consumer!
@@ -52,6 +58,9 @@ final class Line {
             self.appID = id
             self.routingKey = id.map { FleetTopology.routingKey(app: $0, lane: lane) }
             self.admission = Admission(ageLimit: app.retry.ageLimit)
+            self.fit = app.fit
+            self.lint = app.lint
+            self.bundleID = Array(app.bundleID.utf8)
             self.topics = Dictionary(
                 uniqueKeysWithValues: PushType.allCases.map { type in
                     (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
@@ -61,6 +70,9 @@ final class Line {
             self.appID = nil
             self.routingKey = nil
             self.admission = Admission(ageLimit: .zero)
+            self.fit = .reject
+            self.lint = .off
+            self.bundleID = []
             self.topics = [:]
         }
     }
@@ -106,6 +118,12 @@ final class Line {
     var currentPrefetch: Int { self.prefetch.current }
 
     // MARK: What stops it
+
+    /// Sends with another credential from now on.
+    func use(_ sender: Sender) {
+        guard case .lane(let app, let lane, _) = self.kind else { return }
+        self.kind = .lane(app, lane, sender)
+    }
 
     private enum Flow {
         case open, probing, stopped

@@ -126,6 +126,12 @@ struct Pause: Equatable {
         return .resumed
     }
 
+    /// Another credential is in use: a pause is over, and the next one is short again.
+    mutating func credentialChanged(at now: MonotonicTime) {
+        self.pauses = 0
+        if case .paused = self.state { self.state = .paused(until: now) }
+    }
+
     /// Begins to probe once the pause is over.
     /// - Returns: whether it began now.
     mutating func isDue(at now: MonotonicTime) -> Bool {

@@ -26,7 +26,8 @@ final class ProviderTokenSource {
         onToken: @escaping (ProviderToken) -> Void
     ) {
         self.signer = signer
-        self.shared = SharedProviderToken(team: signer.teamID, key: signer.keyID, id: id)
+        // A worker with another file under the same key id must not be handed this one's token, nor hand out its own.
+        self.shared = SharedProviderToken(team: signer.teamID, key: "\(signer.keyID).\(signer.fingerprint)", id: id)
         self.redis = redis
         self.loop = loop
         self.onToken = onToken

@@ -27,6 +27,14 @@ struct SendQueue {
             return push
         }
 
+        var isEmpty: Bool { self.head == self.entries.count }
+
+        mutating func takeEntry() -> Entry? {
+            guard !self.isEmpty else { return nil }
+            defer { self.advance() }
+            return self.entries[self.head]
+        }
+
         private mutating func advance() {
             self.head += 1
             if self.head == self.entries.count {
@@ -57,6 +65,14 @@ struct SendQueue {
         guard self.count > 0 else { return nil }
         self.count -= 1
         return self.now.takeFirst() ?? self.bulk.takeFirst()
+    }
+
+    /// The next entry whole, for another queue.
+    mutating func takeFirstEntry() -> (flight: FlightID, tokens: Range<Int>, isUrgent: Bool)? {
+        let isUrgent = !self.now.isEmpty
+        guard let entry = isUrgent ? self.now.takeEntry() : self.bulk.takeEntry() else { return nil }
+        self.count -= entry.end - entry.next
+        return (entry.flight, entry.next..<entry.end, isUrgent)
     }
 
     /// Empties the queue, for giving back what waits.

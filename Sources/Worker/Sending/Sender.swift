@@ -8,18 +8,24 @@ internal import Wire
 /// Sends with one credential: holds its connections under the fleet's lease, its provider token, and what waits for a
 /// stream.
 final class Sender {
-    let credential: CredentialSettings
+    private(set) var credential: CredentialSettings
+    private let id: InstanceID
+    private let redis: RedisClient
     private let settings: WorkerSettings
     private let loop: EventLoop
     private unowned let worker: WorkerLoop
     /// Nil with a certificate: the connection itself says who we are.
     private var tokens: ProviderTokenSource?
+    /// The source of a credential that takes over as soon as it has a token.
+    private var nextTokens: ProviderTokenSource?
     private var keeper: LeaseKeeper!
     private var pool: ConnectionPool!
     private let headers = RequestHeaders()
     private var queue = SendQueue()
     private var demand = Demand()
     private var isDraining = false
+    /// Who sends for its apps now, with a credential that has another budget.
+    private(set) var successor: Sender?
 
     init(
         _ loaded: LoadedCredential,
@@ -32,6 +38,8 @@ final class Sender {
     ) {
         let credential = loaded.settings
         self.credential = credential
+        self.id = id
+        self.redis = redis
         self.settings = fleet.worker
         self.loop = loop
         self.worker = worker
@@ -44,14 +52,11 @@ final class Sender {
         settings.http2.pingInterval = fleet.worker.pingInterval
         settings.http2.pingTimeout = fleet.worker.pingTimeout
         settings.plan.maxAge = fleet.worker.maxConnectionAge
+        let authorization = Authorization()
         if case .token(let signer) = loaded.kind {
-            self.tokens = ProviderTokenSource(signer: signer, id: id, redis: redis, loop: loop) {
-                [unowned self] token in
-                self.headers.use(token)
-                self.worker.needsPump(self)
-            }
+            self.tokens = self.source(signer, for: authorization)
         }
-        self.pool = ConnectionPool(settings, on: loop, delegate: self)
+        self.pool = ConnectionPool(settings, authorization: authorization, on: loop, delegate: self)
         self.keeper = LeaseKeeper(
             budget: Budget(pool: credential.pool, connections: credential.maxConnections),
             settings: lease,
@@ -60,6 +65,19 @@ final class Sender {
             on: loop,
             delegate: self
         )
+    }
+
+    private func source(
+        _ signer: ProviderTokenSigner,
+        for authorization: Authorization,
+        onToken: @escaping () -> Void = {}
+    ) -> ProviderTokenSource {
+        ProviderTokenSource(signer: signer, id: self.id, redis: self.redis, loop: self.loop) { [weak self] token in
+            guard let self else { return }
+            authorization.use(token)
+            onToken()
+            self.worker.needsPump(self)
+        }
     }
 
     func start() {
@@ -71,10 +89,58 @@ final class Sender {
     /// Now and then: what has become due.
     func tick() {
         self.tokens?.refresh()
+        self.nextTokens?.refresh()
         self.updateDemand()
         // The ramp or a renewal under way may have held back a connection.
         self.pool.update()
     }
+
+    // MARK: Another credential
+
+    /// Goes over to a credential with the same budget: a renewed certificate, or a corrected key file. New connections
+    /// prove themselves with it, those there are keep what they were made with and are replaced one by one.
+    /// - Parameter completion: called when new connections use it; a key needs a token first.
+    func use(_ loaded: LoadedCredential, _ completion: @escaping () -> Void) {
+        let authorization = Authorization()
+        guard case .token(let signer) = loaded.kind else {
+            self.begin(loaded, authorization, tokens: nil)
+            return completion()
+        }
+        var isFirst = true
+        self.nextTokens = self.source(signer, for: authorization) { [unowned self] in
+            guard isFirst else { return }
+            isFirst = false
+            self.begin(loaded, authorization, tokens: self.nextTokens)
+            completion()
+        }
+        self.nextTokens?.refresh()
+    }
+
+    private func begin(_ loaded: LoadedCredential, _ authorization: Authorization, tokens: ProviderTokenSource?) {
+        self.credential = loaded.settings
+        self.tokens = tokens
+        self.nextTokens = nil
+        self.pool.use(loaded.tls, authorization: authorization)
+    }
+
+    /// Whether a push could be sent now.
+    var canSend: Bool {
+        self.keeper.isValid && self.tokens?.isUsable ?? true && self.pool.availableStreams > 0
+    }
+
+    /// Leaves its apps to a sender with another credential and another budget. What waits goes there, what is in flight
+    /// may finish, then the lease is given back.
+    func leave(to successor: Sender) {
+        self.successor = successor
+        while let (flight, tokens, isUrgent) = self.queue.takeFirstEntry() {
+            successor.enqueue(flight, tokens: tokens, isUrgent: isUrgent)
+        }
+        self.pool.supersede()
+        self.drain()
+    }
+
+    /// Whether it has no connection left.
+    var isIdle: Bool { self.pool.held == 0 }
 
     // MARK: What it carries
 
@@ -85,6 +151,7 @@ final class Sender {
 
     /// Queues tokens of a message; they are sent when the turn ends, as far as streams are free.
     func enqueue(_ flight: FlightID, tokens: Range<Int>, isUrgent: Bool) {
+        if let successor = self.successor { return successor.enqueue(flight, tokens: tokens, isUrgent: isUrgent) }
         self.queue.append(flight, tokens: tokens, isUrgent: isUrgent)
         self.worker.needsPump(self)
     }
@@ -103,7 +170,7 @@ final class Sender {
                 self.headers.fill(job, token: push.token, id: id, topic: topic)
                 self.pool.submit(
                     self.headers,
-                    body: job.body,
+                    body: job.outgoing,
                     payload: job.payload,
                     context: push.flight.context(token: push.token)
                 )

@@ -10,14 +10,27 @@ package struct AppSettings: Sendable {
     package var credential: String
     /// When and how long failed pushes are tried again.
     package var retry: RetrySchedule
+    /// What becomes of a payload over its limit.
+    package var fit: PayloadFit
+    /// Whether payloads are checked against Apple's keys and types.
+    package var lint: PayloadLint.Mode
     /// When too many suspect tokens stop it.
     package var breaker = BreakerSettings()
 
-    package init(id: String, bundleID: String, credential: String, retry: RetrySchedule) {
+    package init(
+        id: String,
+        bundleID: String,
+        credential: String,
+        retry: RetrySchedule,
+        fit: PayloadFit = .reject,
+        lint: PayloadLint.Mode = .off
+    ) {
         self.id = id
         self.bundleID = bundleID
         self.credential = credential
         self.retry = retry
+        self.fit = fit
+        self.lint = lint
     }
 }
 

@@ -17,6 +17,9 @@ package struct CredentialSettings: Sendable, Equatable {
     /// Host and port other than Apple's, for a simulator or a proxy.
     package var host: String?
     package var port: UInt16?
+    /// The host and port of channel management other than Apple's.
+    package var channelHost: String?
+    package var channelPort: UInt16?
     /// PEM file of the certificate authorities to trust; nil for the system's.
     package var caFile: String?
 
@@ -127,6 +130,23 @@ package enum APNsEnvironment: String, Sendable, CaseIterable {
         switch self {
         case .production: "api.push.apple.com"
         case .sandbox: "api.sandbox.push.apple.com"
+        }
+    }
+
+    /// Apple's host for the management of broadcast channels. Source: Apple, "Sending channel management requests to
+    /// APNs".
+    package var channelHost: String {
+        switch self {
+        case .production: "api-manage-broadcast.push.apple.com"
+        case .sandbox: "api-manage-broadcast.sandbox.push.apple.com"
+        }
+    }
+
+    /// Its only port there.
+    package var channelPort: UInt16 {
+        switch self {
+        case .production: 2196
+        case .sandbox: 2195
         }
     }
 }

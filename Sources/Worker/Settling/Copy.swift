@@ -99,6 +99,7 @@ struct CopyWriter {
         if group.reason == .suspectToken {
             others += group.tokens.map { self.suspect(flight, $0, reason: group.apns) }
         }
+        if group.reason == .channelGone { others += group.tokens.map { self.channelGone(flight, $0, group.apns) } }
         if flight.wantsReceipt {
             others += group.tokens.map { token in
                 Receipt(.deadLettered, reason: group.reason.rawValue, apns: group.apns).message(flight, token, now: now)

@@ -28,6 +28,13 @@ extension CopyWriter {
         return event.message(to: FleetTopology.feedback, "suspect")
     }
 
+    /// Apple does not know the channel, or no longer.
+    func channelGone(_ flight: Flight, _ token: Int, _ reason: ApnsReason?) -> Message {
+        var event = TokenEvent(flight, token)
+        if let reason { event.add("reason", reason.text) }
+        return event.message(to: FleetTopology.feedback, "channel_gone")
+    }
+
     /// Apple accepted the push, and its publisher wants to know.
     func receipt(_ flight: Flight, delivered token: Int, now: UnixTime) -> Copy {
         Copy(message: Receipt(.delivered).message(flight, token, now: now), tokens: [token])
@@ -81,7 +88,8 @@ private struct TokenEvent {
         }
         self.app = app.id
         self.messageID = flight.messageID
-        self.text = #"{"token":"\#(flight.job.token(token))","app":"\#(app.id)""#
+        let target = flight.job.isBroadcast ? "channel" : "token"
+        self.text = #"{"\#(target)":"\#(flight.job.token(token))","app":"\#(app.id)""#
         self.text += #","environment":"\#(sender.credential.environment.rawValue)""#
     }
 

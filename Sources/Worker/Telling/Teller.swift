@@ -7,6 +7,7 @@ struct Teller: Sendable {
     enum Key {
         static let app = "push.app"
         static let credential = "push.credential"
+        static let pool = "push.budget"
         static let queue = "amqp.queue"
         static let reason = "apns.reason"
         static let status = "apns.status"
@@ -141,6 +142,34 @@ struct Teller: Sendable {
 
     func outageEnded(_ credential: String) {
         self.logger.notice("Resumed: Apple answers again", metadata: [Key.credential: "\(credential)"])
+    }
+
+    func swapping(_ credential: String, to pool: String) {
+        self.logger.notice(
+            "Connecting with a changed credential; the old one goes on until then",
+            metadata: [Key.credential: "\(credential)", Key.pool: "\(pool)"]
+        )
+    }
+
+    func swapped(_ credential: String, pool: String) {
+        self.logger.notice(
+            "A changed credential is in use; connections with the old one are replaced",
+            metadata: [Key.credential: "\(credential)", Key.pool: "\(pool)"]
+        )
+    }
+
+    func credentialLeft(_ credential: String, pool: String) {
+        self.logger.info(
+            "The last connection with the old credential is closed",
+            metadata: [Key.credential: "\(credential)", Key.pool: "\(pool)"]
+        )
+    }
+
+    func credentialRefused(_ credential: String, _ problem: String) {
+        self.logger.error(
+            "A changed credential cannot be used; the old one goes on",
+            metadata: [Key.credential: "\(credential)", Key.detail: "\(problem)"]
+        )
     }
 
     func leaseEnded(_ credential: String) {

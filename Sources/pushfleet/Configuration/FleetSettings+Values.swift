@@ -65,6 +65,8 @@ extension SettingValues {
         )
         credential.host = self.text("credentials", name, "host")
         credential.port = self.number("credentials", name, "port").flatMap { UInt16(exactly: $0) }
+        credential.channelHost = self.text("credentials", name, "channel_host")
+        credential.channelPort = self.number("credentials", name, "channel_port").flatMap { UInt16(exactly: $0) }
         credential.caFile = self.text("credentials", name, "ca_file")
         return credential
     }
@@ -95,7 +97,9 @@ extension SettingValues {
             id: name,
             bundleID: self.text("apps", name, "bundle_id") ?? name,
             credential: credential,
-            retry: self.retry(name, problems: &problems)
+            retry: self.retry(name, problems: &problems),
+            fit: self.text("apps", name, "fit").flatMap(PayloadFit.init) ?? .reject,
+            lint: self.text("apps", name, "lint").flatMap(PayloadLint.Mode.init) ?? .off
         )
         app.breaker.window = self.number("apps", name, "breaker", "window") ?? app.breaker.window
         app.breaker.threshold = self.number("apps", name, "breaker", "threshold") ?? app.breaker.threshold

@@ -1,3 +1,5 @@
+internal import Push
+
 /// Every key there is. Reading, checking, `doctor --keys` and the test of the example file all go by this table.
 enum SettingsTable {
     private static let week: Duration = .seconds(7 * 24 * 3600)
@@ -147,12 +149,34 @@ enum SettingsTable {
         SettingKey("credentials.*.host", .text, "A host other than Apple's: a simulator or a proxy."),
         SettingKey("credentials.*.port", .integer(1...65_535), standard: "443", "Apple listens on 443 and on 2197."),
         SettingKey(
+            "credentials.*.channel_host",
+            .text,
+            "A host other than Apple's for the management of broadcast channels: a simulator or a proxy."
+        ),
+        SettingKey(
+            "credentials.*.channel_port",
+            .integer(1...65_535),
+            "The port there. Apple's is 2196 for production and 2195 for sandbox."
+        ),
+        SettingKey(
             "credentials.*.ca_file",
             .file,
             "PEM file of the certificate authorities to trust there; else the system's. Needed for a simulator."
         ),
         SettingKey("apps.*.credential", .text, isRequired: true, "The name of the credential that the app uses."),
         SettingKey("apps.*.bundle_id", .text, "What topics derive from; the app's name if left out."),
+        SettingKey(
+            "apps.*.lint",
+            .choice(PayloadLint.Mode.allCases.map(\.rawValue)),
+            standard: PayloadLint.Mode.off.rawValue,
+            "strict checks payloads against Apple's keys and types and dead-letters what Apple would not understand."
+        ),
+        SettingKey(
+            "apps.*.fit",
+            .choice(PayloadFit.allCases.map(\.rawValue)),
+            standard: PayloadFit.reject.rawValue,
+            "What becomes of a payload over Apple's limit: reject, or truncate the alert's text until it fits."
+        ),
         SettingKey(
             "apps.*.retry.min_backoff",
             .duration(.milliseconds(1)...Self.week),

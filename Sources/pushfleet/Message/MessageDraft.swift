@@ -5,6 +5,8 @@ internal import Push
 struct MessageDraft: Equatable {
     var app: String
     var tokens: [String]
+    /// Goes before `tokens`.
+    var channel: String?
     var pushType: String?
     var priority: Int?
     var collapseID: String?
@@ -24,7 +26,11 @@ struct MessageDraft: Equatable {
     /// The body of the message. It is not checked: that is for `EnvelopeDecoder`.
     var body: [UInt8] {
         var fields = ["\"version\":\(Contract.version)", "\"app\":\(Self.quoted(self.app))"]
-        fields.append("\"tokens\":[\(self.tokens.map(Self.quoted).joined(separator: ","))]")
+        if let channel = self.channel {
+            fields.append("\"channel\":\(Self.quoted(channel))")
+        } else {
+            fields.append("\"tokens\":[\(self.tokens.map(Self.quoted).joined(separator: ","))]")
+        }
         if let pushType = self.pushType { fields.append("\"push_type\":\(Self.quoted(pushType))") }
         if let priority = self.priority { fields.append("\"priority\":\(priority)") }
         if let collapseID = self.collapseID { fields.append("\"collapse_id\":\(Self.quoted(collapseID))") }

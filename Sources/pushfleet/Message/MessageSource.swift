@@ -31,6 +31,10 @@ struct MessageSource {
     private let idPrefix: String?
     /// Apps that exist.
     private let apps: Set<String>
+    /// Those whose workers shorten a payload that is too long.
+    private let truncating: Set<String>
+    /// Those whose payloads are checked.
+    private let linted: Set<String>
     private var line = 0
     private(set) var rejected: [Rejected] = []
 
@@ -41,7 +45,9 @@ struct MessageSource {
         isRaw: Bool,
         messageID: String?,
         idPrefix: String?,
-        apps: Set<String>
+        apps: Set<String>,
+        truncating: Set<String> = [],
+        linted: Set<String> = []
     ) {
         self.bodies = bodies
         self.app = app
@@ -50,6 +56,8 @@ struct MessageSource {
         self.messageID = messageID
         self.idPrefix = idPrefix
         self.apps = apps
+        self.truncating = truncating
+        self.linted = linted
     }
 
     /// The next messages, at most `limit`, and whether there may be more.
@@ -74,7 +82,7 @@ struct MessageSource {
             app = self.app ?? ""
         } else {
             do throws(Refusal) {
-                let job = try EnvelopeDecoder.decode(body: body)
+                let job = try self.decode(body)
                 app = self.app ?? job.appName
                 guard job.appName == app else {
                     return self.reject("app_mismatch: the body's app is \(job.appName), not \(app)")
@@ -82,8 +90,10 @@ struct MessageSource {
                 guard self.apps.contains(app) else {
                     return self.reject("unknown_app: \(app) is not in the configuration")
                 }
+                if self.linted.contains(app), let finding = PayloadLint.first(in: job) { throw Refusal(finding) }
             } catch {
-                return self.reject("\(error.reason.rawValue): \(error.detail)")
+                let place = error.reason == .payloadLint ? error.field.map { "\($0): " } : nil
+                return self.reject("\(error.reason.rawValue): \(place ?? "")\(error.detail)")
             }
         }
         let id = self.messageID ?? self.idPrefix.map { "\($0)\(self.line)" } ?? UUID().uuidString.lowercased()
@@ -96,6 +106,14 @@ struct MessageSource {
         )
         if let problem = message.problem { return self.reject("AMQP cannot carry it: \(problem)") }
         return message
+    }
+
+    /// What a worker of the body's app would make of it.
+    private func decode(_ body: [UInt8]) throws(Refusal) -> Job {
+        guard !self.truncating.isEmpty else { return try EnvelopeDecoder.decode(body: body) }
+        let job = try EnvelopeDecoder.decode(body: body, fit: .truncate)
+        guard job.isTruncated, !self.truncating.contains(job.appName) else { return job }
+        return try EnvelopeDecoder.decode(body: body)
     }
 
     private mutating func reject(_ detail: String) -> Message? {

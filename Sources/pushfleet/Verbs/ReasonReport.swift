@@ -6,6 +6,8 @@ struct ReasonReport: Encodable, Equatable {
     let reason: String
     /// `apns` for answers of Apple, `dead_letter` for what stands in a dead letter's header.
     let source: String
+    /// Whether it is an answer to broadcasts and channel management; an answer to a push to a device may be another.
+    let isBroadcast: Bool
     /// The HTTP status of an answer.
     let status: Int?
     let meaning: String
@@ -16,6 +18,7 @@ struct ReasonReport: Encodable, Equatable {
     private init(_ row: StatusReason) {
         self.reason = row.reason.isEmpty ? (row.disposition == .ok ? "OK" : "(any other reason)") : row.reason
         self.source = "apns"
+        self.isBroadcast = row.api == .broadcast
         self.status = row.status == 0 ? nil : row.status
         self.meaning = row.meaning
         self.nextStep = row.nextStep
@@ -25,6 +28,7 @@ struct ReasonReport: Encodable, Equatable {
     private init(_ reason: DeadLetterReason) {
         self.reason = reason.rawValue
         self.source = "dead_letter"
+        self.isBroadcast = false
         self.status = nil
         self.meaning = reason.meaning
         self.nextStep = reason.nextStep
@@ -70,7 +74,7 @@ struct ReasonReport: Encodable, Equatable {
     }
 
     func lines() -> [String] {
-        let title = self.status.map { "\(self.reason) (APNs, status \($0))" }
+        let title = self.status.map { "\(self.reason) (APNs\(self.isBroadcast ? " broadcast" : ""), status \($0))" }
         let other = self.source == "apns" ? "\(self.reason) (APNs)" : "\(self.reason) (dead letter)"
         return [title ?? other] + Terminal.wrapped(self.meaning, indent: 2)
             + Terminal.wrapped("What happens: \(self.handling)", indent: 2)

@@ -11,7 +11,8 @@ struct SendVerb: AsyncParsableCommand {
         commandName: "send",
         abstract: "Publish messages as a backend would, and wait until RabbitMQ has them.",
         discussion: """
-            Every message is checked against the contract first. It prints the id of each message that RabbitMQ
+            Every message is checked against the contract first, and its payload too with --lint or for an app with
+            lint: strict. It prints the id of each message that RabbitMQ
             confirmed; the exit code is 1 unless all were. With --stdin-jsonl it reads one body on each line, and
             prints a summary instead of ids.
 
@@ -19,6 +20,7 @@ struct SendVerb: AsyncParsableCommand {
               pushfleet send --app com.example.shop --lane now --token 00ff… --alert "Your order is on its way"
               pushfleet send --app com.example.shop --lane bulk --tokens-file tokens.txt --payload-file push.json
               pushfleet send --app com.example.shop --lane now --token 00ff… --payload '{"aps":{"badge":3}}' --dry-run
+              pushfleet send --app com.example.shop --lane now --channel dHN0… --expires-at 0 --payload-file goal.json
               generate | pushfleet send --lane bulk --stdin-jsonl --id-prefix campaign-17-
             """
     )
@@ -31,6 +33,13 @@ struct SendVerb: AsyncParsableCommand {
     var token: [String] = []
     @Option(help: ArgumentHelp("A file with one device token on each line; - is standard input.", valueName: "file"))
     var tokensFile: String?
+    @Option(
+        help: ArgumentHelp(
+            "Instead of tokens: a broadcast channel, see pushfleet channel. Needs --expires-at; 0 stores nothing.",
+            valueName: "id"
+        )
+    )
+    var channel: String?
     @Option(help: ArgumentHelp("Show this text.", valueName: "text"))
     var alert: String?
     @Option(help: ArgumentHelp("The title above --alert.", valueName: "text"))
@@ -39,7 +48,7 @@ struct SendVerb: AsyncParsableCommand {
     var payload: String?
     @Option(help: ArgumentHelp("A file with the whole payload; - is standard input.", valueName: "file"))
     var payloadFile: String?
-    @Option(help: "alert, background, voip, … (default alert).")
+    @Option(help: "alert, background, voip, … (default alert; liveactivity with --channel).")
     var pushType: String?
     @Option(help: "10, 5 or 1 (default 10, 5 for background).")
     var priority: Int?
@@ -61,6 +70,8 @@ struct SendVerb: AsyncParsableCommand {
     var stdinJsonl = false
     @Flag(help: "With --stdin-jsonl: publish every line as it is, even if it is against the contract.")
     var raw = false
+    @Flag(help: "Check payloads against Apple's keys and types first, as for apps with lint: strict.")
+    var lint = false
     @Flag(help: "Check and show what would be published, and publish nothing.")
     var dryRun = false
     @OptionGroup var config: ConfigurationOption
@@ -71,6 +82,7 @@ struct SendVerb: AsyncParsableCommand {
 
     func validate() throws {
         if self.raw && !self.stdinJsonl { throw ValidationError("--raw is of use only with --stdin-jsonl") }
+        if self.raw && self.lint { throw ValidationError("--lint checks what --raw publishes unchecked") }
         if self.raw && self.app == nil { throw ValidationError("--raw needs --app: the routing key is made of it") }
         if self.count < 1 { throw ValidationError("--count must be at least 1") }
         if self.messageId != nil && (self.count > 1 || self.stdinJsonl || self.idPrefix != nil) {
@@ -79,7 +91,8 @@ struct SendVerb: AsyncParsableCommand {
         let makesBody =
             !self.token.isEmpty || self.tokensFile != nil || self.alert != nil || self.payload != nil
             || self.payloadFile != nil || self.title != nil || self.pushType != nil || self.priority != nil
-            || self.collapseId != nil || self.topic != nil || self.expiresAt != nil || self.notBefore != nil
+            || self.channel != nil || self.collapseId != nil || self.topic != nil || self.expiresAt != nil
+            || self.notBefore != nil
         if self.stdinJsonl {
             if makesBody || self.count > 1 {
                 throw ValidationError("--stdin-jsonl takes whole bodies; leave out what would be in them, and --count")
@@ -87,7 +100,13 @@ struct SendVerb: AsyncParsableCommand {
             return
         }
         if self.app == nil { throw ValidationError("--app is missing") }
-        if self.token.isEmpty && self.tokensFile == nil { throw ValidationError("--token or --tokens-file is missing") }
+        let hasTokens = !self.token.isEmpty || self.tokensFile != nil
+        if !hasTokens && self.channel == nil {
+            throw ValidationError("--token, --tokens-file or --channel is missing")
+        }
+        if hasTokens && self.channel != nil {
+            throw ValidationError("--channel excludes --token and --tokens-file: send two messages")
+        }
         let payloads = [self.alert, self.payload, self.payloadFile].count { $0 != nil }
         if payloads != 1 { throw ValidationError("give exactly one of --alert, --payload and --payload-file") }
         if self.title != nil && self.alert == nil { throw ValidationError("--title goes with --alert") }
@@ -107,7 +126,9 @@ struct SendVerb: AsyncParsableCommand {
             isRaw: self.raw,
             messageID: self.messageId,
             idPrefix: self.idPrefix,
-            apps: Set(apps)
+            apps: Set(apps),
+            truncating: Set(loaded.settings.apps.filter { $0.fit == .truncate }.map(\.id)),
+            linted: Set(loaded.settings.apps.filter { self.lint || $0.lint == .strict }.map(\.id))
         )
         if self.dryRun { return try self.rehearse(&source) }
         let broker = try await loaded.settings.openBroker(for: "send")
@@ -191,6 +212,7 @@ struct SendVerb: AsyncParsableCommand {
         guard !self.stdinJsonl else { return .lines(LineReader(descriptor: STDIN_FILENO)) }
         do throws(ValueFault) {
             var draft = MessageDraft(app: self.app ?? "", tokens: self.token, payload: "")
+            draft.channel = self.channel
             if let file = self.tokensFile { draft.tokens += MessageDraft.tokens(inLines: try Self.read(file)) }
             draft.payload =
                 if let alert = self.alert {

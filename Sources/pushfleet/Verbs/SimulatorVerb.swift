@@ -38,6 +38,12 @@ struct SimulatorVerb: AsyncParsableCommand {
     var host = "127.0.0.1"
     @Option(help: "The port for pushes; 0 takes a free one.")
     var port: UInt16 = 0
+    @Option(
+        help: "The port for channel management, see pushfleet channel; 0 takes a free one; without it there is none."
+    )
+    var channelPort: UInt16?
+    @Option(help: "Broadcast channels that one app may have.")
+    var channelLimit = 10_000
     @Option(help: "The port of the control API, on 127.0.0.1; 0 takes a free one.")
     var controlPort: UInt16 = 0
     @Flag(help: "Offer no control API.")
@@ -135,6 +141,7 @@ struct SimulatorVerb: AsyncParsableCommand {
         do {
             let simulator = try await Simulator.start(settings)
             Terminal.print("port=\(simulator.port)")
+            if let port = simulator.channelPort { Terminal.print("channel_port=\(port)") }
             if let port = simulator.controlPort { Terminal.print("control_port=\(port)") }
             try await StopSignals.run { _ in
             } _: { stop in
@@ -156,6 +163,8 @@ struct SimulatorVerb: AsyncParsableCommand {
         settings.acceptsAnyKey = self.acceptAnyKey
         settings.host = self.host
         settings.port = self.port
+        settings.channelPort = self.channelPort
+        settings.channelLimit = self.channelLimit
         settings.controlPort = self.noControl ? nil : self.controlPort
         guard let environment = APNsEnvironment(rawValue: self.environment) else {
             throw ValidationError("--environment must be production or sandbox")

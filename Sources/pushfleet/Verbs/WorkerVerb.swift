@@ -15,6 +15,10 @@ struct WorkerVerb: AsyncParsableCommand {
             SIGTERM or Ctrl-C drains: it takes nothing new, waits for answers (worker.drain_timeout), gives the rest
             back, and exits with 0. A second signal ends it at once with 1.
 
+            A key or certificate file that changes is used within seconds, without losing or doubling a message. SIGHUP
+            does so at once, and reads from the configuration which key or certificate a credential is; other changes
+            need a restart.
+
             Example:
               pushfleet worker --config pushfleet.yaml
             """
@@ -34,6 +38,8 @@ struct WorkerVerb: AsyncParsableCommand {
         }
         let logger = Logger(label: "pushfleet.worker")
         let settings = loaded.settings
+        let option = self.config.file
+        let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         logger.info(
             "starting",
             metadata: [
@@ -44,8 +50,16 @@ struct WorkerVerb: AsyncParsableCommand {
         do {
             try await StopSignals.run { signal in
                 logger.notice("draining; a second signal ends at once", metadata: ["signal": "\(signal)"])
+            } onHangup: {
+                hangup.yield()
             } _: { drain in
-                try await WorkerProcess.run(settings: settings, logger: logger, drain: drain) {
+                try await WorkerProcess.run(
+                    loaded,
+                    option: option,
+                    logger: logger,
+                    drain: drain,
+                    hangups: hangups
+                ) {
                     Terminal.print("ready")
                 }
             }

@@ -11,7 +11,8 @@ import Testing
         #expect(Set(names).count == names.count)
         #expect(
             Set(names) == [
-                "pushfleet.unrouted", "pushfleet.dead", "pushfleet.feedback", "pushfleet.shop.now",
+                "pushfleet.unrouted", "pushfleet.dead", "pushfleet.feedback", "pushfleet.suspect",
+                "pushfleet.receipts", "pushfleet.shop.now",
                 "pushfleet.shop.bulk",
                 "pushfleet.com.example.news.now", "pushfleet.com.example.news.bulk", "pushfleet.delay.10s",
             ]

@@ -145,14 +145,16 @@ final class Fleet {
         settings.port = port
         settings.controlPort = nil
         settings.latency = latency
-        settings.keys = [
-            ProviderKey(
-                id: "KEY1234567",
-                team: "TEAM123456",
-                pem: try String(contentsOfFile: certificates.signingPublicKey, encoding: .utf8)
-            )
-        ]
+        settings.keys = [try Self.providerKey()]
         return try await Simulator.start(settings)
+    }
+
+    static func providerKey() throws -> ProviderKey {
+        ProviderKey(
+            id: "KEY1234567",
+            team: "TEAM123456",
+            pem: try String(contentsOfFile: TestCertificates.shared.signingPublicKey, encoding: .utf8)
+        )
     }
 
     private static func connect() async throws -> BrokerSession {
@@ -297,10 +299,14 @@ final class Fleet {
         try await self.session.queueDepths([Self.queue])[Self.queue]?.messages ?? 0
     }
 
+    /// Queues where nothing is still to be done.
+    private static let ends = [
+        FleetTopology.dead, FleetTopology.feedback, FleetTopology.suspect, FleetTopology.receipts,
+    ]
+
     /// Messages in all queues where something is still to be done.
     func waiting() async throws -> Int {
-        let ends = [FleetTopology.dead, FleetTopology.feedback]
-        let names = Self.topology.queues.map(\.name).filter { !ends.contains($0) }
+        let names = Self.topology.queues.map(\.name).filter { !Self.ends.contains($0) }
         return try await self.session.queueDepths(names).values.reduce(0) { $0 + $1.messages }
     }
 
@@ -391,10 +397,9 @@ final class Fleet {
     private func count() async throws -> Verdict {
         var accepted = try await self.accepted()
         for (token, count) in self.acceptedBefore { accepted[token, default: 0] += count }
-        let ends = [FleetTopology.dead, FleetTopology.feedback]
-        let dead = try await self.numbers(in: ends[0])
+        let dead = try await self.numbers(in: FleetTopology.dead)
         var queued: Set<Int> = []
-        for queue in Self.topology.queues.map(\.name) where !ends.contains(queue) {
+        for queue in Self.topology.queues.map(\.name) where !Self.ends.contains(queue) {
             queued.formUnion(try await self.numbers(in: queue))
         }
         var verdict = Verdict()

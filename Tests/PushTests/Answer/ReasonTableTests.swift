@@ -116,7 +116,7 @@ struct ReasonTableTests {
         // The broadcast API.
         Case(400, "FeatureNotEnabled", Self.fault("FeatureNotEnabled"), alert: true, flags: .topicScoped),
         Case(400, "MissingChannelId", Self.rejected),
-        Case(400, "ChannelNotRegistered", Self.rejected, alert: true),
+        Case(400, "ChannelNotRegistered", .deadLetter(.channelGone), alert: true, flags: .channelGone),
         Case(400, "CannotCreateChannelConfig", Self.rejected, alert: true),
         Case(403, "TopicMismatch", Self.fault("TopicMismatch"), .retire, alert: true, flags: .topicScoped),
         // Unknown, or unreadable: the status decides, and no token dies of it.
@@ -162,7 +162,7 @@ struct ReasonTableTests {
         for row in ReasonTable.rows where row.status != 0 && !row.reason.isEmpty && row.api == .device {
             #expect(Self.table.contains { $0.status == row.status && $0.reason == row.reason }, "\(row.reason)")
         }
-        let keys = ReasonTable.rows.map { "\($0.status) \($0.reason)" }
+        let keys = ReasonTable.rows.map { "\($0.status) \($0.reason) \($0.api)" }
         #expect(Set(keys).count == keys.count)
         for row in ReasonTable.rows + [ReasonTable.ok] {
             #expect(row.meaning.count > 20 && row.meaning.hasSuffix("."), "\(row.reason)")

@@ -55,13 +55,15 @@ struct EnvelopeDecoderTests {
             " { \"version\" : 1 , \"app\":\"a\", \"tokens\" : [ \"ABcd\" , \"00\" ], \"push_type\":\"background\",\n"
                 + "\"priority\":5,\"collapse_id\":\"order-17\",\"topic\":\"com.example.shop\","
                 + "\"expires_at\":1767225600,"
-                + "\"not_before\":1767220000,\"payload\": {\"aps\": {} }\t} "
+                + "\"not_before\":1767220000,\"receipt\":true,\"payload\": {\"aps\": {} }\t} "
         )
         #expect(job.appName == "a")
         #expect(job.pushType == .background && job.priority == .considerate)
         #expect(job.collapseID == "order-17" && job.topicOverride == "com.example.shop")
         #expect(job.expiresAt == UnixTime(seconds: 1_767_225_600))
         #expect(job.notBefore == UnixTime(seconds: 1_767_220_000))
+        #expect(job.wantsReceipt)
+        #expect(try !Self.decode(Self.body(extra: "\"receipt\":false")).wantsReceipt)
         #expect([job.token(0), job.token(1)] == ["abcd", "00"])
         #expect(job.withPayload { String(decoding: $0, as: UTF8.self) } == "{\"aps\": {} }")
     }
@@ -289,6 +291,8 @@ struct EnvelopeDecoderTests {
         Case(Self.body(extra: "\"expires_at\":1e9"), .invalidField, "expires_at", "plain digits"),
         Case(Self.body(extra: "\"expires_at\":\"2026-01-01\""), .invalidField, "expires_at", "Unix seconds"),
         Case(Self.body(extra: "\"expires_at\":null"), .invalidField, "expires_at", "leave the key out"),
+        Case(Self.body(extra: "\"receipt\":\"yes\""), .invalidField, "receipt", "a string"),
+        Case(Self.body(extra: "\"receipt\":1"), .invalidField, "receipt", "a number"),
         Case(Self.body(extra: "\"not_before\":-5"), .invalidField, "not_before"),
         Case(Self.body(extra: "\"not_before\":99999999999"), .invalidField, "not_before"),
         Case(Self.body(extra: "\"not_before\":true"), .invalidField, "not_before", "a boolean"),
@@ -365,7 +369,7 @@ struct EnvelopeDecoderTests {
         var random = SeededRandom(seed: seed)
         let extra =
             "\"push_type\":\"voip\",\"priority\":5,\"collapse_id\":\"a\\/b\",\"expires_at\":17,"
-            + "\"not_before\":9,\"topic\":\"a.b\""
+            + "\"not_before\":9,\"receipt\":true,\"topic\":\"a.b\""
         let source = Array(Self.body(tokens: "[\"AAbb\",\"aaBB\",\"0011223344556677\"]", extra: extra).utf8)
         let alphabet = Array("{}[]\",:\\u0aeE.-1 \u{1}".utf8) + [0x80, 0xFF]
         var accepted = 0

@@ -25,6 +25,18 @@ struct TokenLedgerTests {
         #expect(!ledger.hasDirty && ledger.takeDirty().isEmpty)
     }
 
+    @Test("delivered tokens that somebody is told of are done when that is confirmed")
+    func told() {
+        var ledger = TokenLedger(tokenCount: 2, tellsDelivered: true)
+        ledger.settle(0, as: .delivered)
+        #expect(!ledger.hasDirty && ledger.deliveredCount == 1)
+        ledger.confirm(0)
+        #expect(ledger.takeDirty() == [0] && !ledger.isDone)
+        ledger.settle(1, as: .delivered)
+        ledger.confirm(1)
+        #expect(ledger.isComplete && ledger.isDone)
+    }
+
     @Test("one token, any settlement", arguments: Self.settlements)
     func singleOther(settlement: Settlement) {
         var ledger = TokenLedger(tokenCount: 1)

@@ -34,6 +34,9 @@ internal import Worker
         ]
         let numbers: [String: Int] = [
             "worker.streams_per_connection": settings.worker.streamsPerConnection,
+            "worker.streams_per_token": settings.worker.streamsPerToken,
+            "apps.*.breaker.window": BreakerSettings().window,
+            "apps.*.breaker.threshold": BreakerSettings().threshold,
             "worker.prefetch_per_connection": settings.worker.prefetchPerConnection,
             "apps.*.retry.max_doublings": retry.maxDoublings, "credentials.*.port": 443,
         ]

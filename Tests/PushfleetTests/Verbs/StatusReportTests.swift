@@ -21,6 +21,8 @@ internal import Testing
         "pushfleet.delay.1s": .init(messages: 0, consumers: 0), "pushfleet.delay.5s": .init(messages: 7, consumers: 0),
         "pushfleet.dead": .init(messages: 1, consumers: 0), "pushfleet.feedback": .init(messages: 0, consumers: 0),
         "pushfleet.unrouted": .init(messages: 0, consumers: 0),
+        "pushfleet.suspect": .init(messages: 0, consumers: 0),
+        "pushfleet.receipts": .init(messages: 0, consumers: 0),
     ]
 
     static let fleet = FleetStatus(
@@ -41,7 +43,8 @@ internal import Testing
                 [
                     "started_at": .integer(900_000), "last_beat": .integer(999_000), "host": .string(Array("h".utf8)),
                     "pid": .integer(7), "in_flight.shop.now": .integer(5), "connections_held.p": .integer(2),
-                    "prefetch": .integer(1500), "version": .string(Array("0.1.0".utf8)),
+                    "prefetch": .integer(1500), "paused.shop": .string(Array("suspects".utf8)),
+                    "version": .string(Array("0.1.0".utf8)),
                 ]
             )!
         ],
@@ -76,7 +79,11 @@ internal import Testing
         let reasons = lines.filter { $0.contains("dead-lettered ") && $0.hasPrefix("shop") }
         #expect(reasons.map { $0.split(separator: " ").suffix(2) } == [["expired", "2"], ["BadTopic", "1"]])
         #expect(lines.contains { $0.contains("workers go by 3, nothing new for 2s") })
-        #expect(lines.last?.split(separator: " ") == ["w1", "h", "7", "0.1.0", "1m", "40s", "1s", "2", "5", "1500"])
+        #expect(
+            lines.last?.split(separator: " ") == [
+                "w1", "h", "7", "0.1.0", "1m", "40s", "1s", "2", "5", "1500", "shop:", "suspects",
+            ]
+        )
     }
 
     @Test("programs see the same as JSON")
@@ -90,9 +97,11 @@ internal import Testing
         )
         #expect(Set(object.keys) == ["queues", "lanes", "workers", "budgets", "time_ms"])
         let queues = try #require(object["queues"] as? [[String: Any]])
-        #expect(queues.count == 7)
+        #expect(queues.count == 9)
         #expect(
-            queues.map { $0["kind"] as? String } == ["work", "work", "delay", "delay", "dead", "feedback", "unrouted"]
+            queues.map { $0["kind"] as? String } == [
+                "work", "work", "delay", "delay", "dead", "feedback", "suspect", "receipts", "unrouted",
+            ]
         )
         let lane = try #require((object["lanes"] as? [[String: Any]])?.first)
         let counters = try #require(lane["counters"] as? [String: Int])
@@ -102,6 +111,7 @@ internal import Testing
         #expect(lane["dead_lettered_by_reason"] as? [String: Int] == ["BadTopic": 1, "expired": 2])
         #expect((lane["apns_latency"] as? [String: Any])?["count"] as? Int == 8)
         #expect((lane["end_to_end"] as? [String: Any])?["p99_ms"] == nil)
+        #expect((object["workers"] as? [[String: Any]])?.first?["paused"] as? [String: String] == ["shop": "suspects"])
         let budget = try #require((object["budgets"] as? [[String: Any]])?.first)
         #expect(budget["held"] as? Int == 2 && budget["in_force"] as? Int == 3 && budget["configured"] as? Int == 4)
     }
