@@ -193,8 +193,10 @@ extension Session {
     /// Does what a rule does to a connection that has just opened.
     private func greet(with fault: FaultRules.Fault) {
         switch fault.action {
+        case .settings(let form) where !form.isSent:
+            // Nothing may be said before the SETTINGS, so nothing ever is.
+            self.fallSilent(reads: true)
         case .settings:
-            // Nothing at all is said before the SETTINGS.
             guard fault.delay > .zero else { return }
             self.connection?.isSilent = true
             self.server.after(fault.delay) { [weak self] in

@@ -10,8 +10,9 @@ extension Simulator {
     }
 
     /// Moves its clock forward; what is due by then is done at once.
-    package func advanceClock(by duration: Duration) async throws {
-        try await self.desk.ask { $0.changeClock { $0.advance(by: duration, at: $1) } }
+    /// - Parameter wall: whether its wall clock moves as well; if not, nobody's provider token grows old by it.
+    package func advanceClock(by duration: Duration, wall: Bool = true) async throws {
+        try await self.desk.ask { $0.changeClock { $0.advance(by: duration, wall: wall, at: $1) } }
     }
 
     /// Sets its wall clock, by which provider tokens are judged; delays and windows do not notice.
@@ -20,8 +21,9 @@ extension Simulator {
     }
 
     /// Has so many seconds pass in each second; 0 stops the clock.
-    package func setClockScale(_ scale: Double) async throws {
-        try await self.desk.ask { $0.changeClock { $0.run(at: scale, from: $1) } }
+    /// - Parameter wall: whether they do on its wall clock as well.
+    package func setClockScale(_ scale: Double, wall: Bool = true) async throws {
+        try await self.desk.ask { $0.changeClock { $0.run(at: scale, wall: wall, from: $1) } }
     }
 
     // MARK: Policy

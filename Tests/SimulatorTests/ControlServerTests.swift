@@ -157,4 +157,79 @@ import Testing
             await simulator.stop()
         }
     }
+
+    @Test func `The clock is read and moved`() async throws {
+        try await self.withSimulator { _, control in
+            let before = try await control.call("GET", "/clock")
+            #expect(before["is_real"] == true && before["scale"] == 1)
+            let after = try await control.call("POST", "/clock", #"{"set_ms":5000000000000}"#)
+            #expect(after["is_real"] == false)
+            guard case .integer(let now)? = after["now_ms"] else {
+                Issue.record("no time")
+                return
+            }
+            #expect((5_000_000_000_000..<5_000_000_600_000).contains(now))
+            #expect(try await control.call("POST", "/clock", #"{"scale":100,"wall":false}"#)["scale"] == 100)
+            let real = try await control.call("POST", "/clock", #"{"real":true}"#)
+            #expect(real["scale"] == 1 && real["now_ms"] == real["real_ms"])
+        }
+    }
+
+    @Test func `All settings are taken, told and taken back`() async throws {
+        try await self.withSimulator { simulator, control in
+            let text = #"""
+                {"latency_ms":{"median":20,"p99":50},"overflow":"goaway","window":100,"connection_window":70000,
+                 "window_updates":false,"gone_report_delay_ms":60000,"malformed_body":"refuse",
+                 "check_order":["path","method","duplicates","authorization","headers","topic","push_type","token",
+                                "body","token_state"],
+                 "environment":"sandbox","environment_key_reason":"BadEnvironmentKeyIdInToken",
+                 "provider_token_age_ms":7200000,"provider_token_interval_ms":1000,"provider_token_scope":"source",
+                 "bundle_ids":["a.b"],"token_burst":400,"token_rate":2.5,"idle_timeout_ms":60000,"error_budget":10,
+                 "bad_device_token_cost":3,"over_error_budget":"drop","connect_limit":5,"connect_window_ms":1000,
+                 "connect_block_ms":2000,"max_connections":9,"wedges_after_expired_token":false,"listens":false}
+                """#
+            let status = try await control.call("POST", "/settings", text)
+            #expect(status.status == 200)
+            #expect(status["overflow"] == "goaway" && status["environment"] == "sandbox")
+            #expect(status["idle_timeout_ms"] == 60000 && status["error_budget"] == 10)
+            #expect(status["connect_limit"] == 5 && status["max_connections"] == 9 && status["token_burst"] == 400)
+            #expect(status["wedges_after_expired_token"] == false && status["listens"] == false)
+            guard case .array(let order)? = status["check_order"] else {
+                Issue.record("no order")
+                return
+            }
+            #expect(order.first == "path")
+            let off = #"{"idle_timeout_ms":0,"error_budget":0,"connect_limit":0,"token_burst":0,"bundle_ids":"any"}"#
+            let changed = try await control.call("POST", "/settings", off)
+            #expect(changed["idle_timeout_ms"] == nil && changed["error_budget"] == nil)
+            #expect(changed["connect_limit"] == nil && changed["token_burst"] == nil)
+            #expect(try await control.call("POST", "/reset").status == 200)
+            let reset = try await control.call("GET", "/status")
+            #expect(reset["listens"] == true && reset["overflow"] == "refuse" && reset["environment"] == "production")
+            #expect(try await simulator.summary().requests == 0)
+        }
+    }
+
+    @Test func `Tokens, devices and lists can be asked for`() async throws {
+        try await self.withSimulator { _, control in
+            let order = #"{"state":"unregistered","at":5,"environment":"sandbox","shows_after_ms":60000}"#
+            let report = try await control.call("PUT", "/tokens/\(Self.token)", order)
+            guard case .array(let known)? = report["registrations"], case .object(let first)? = known.first else {
+                Issue.record("no registration")
+                return
+            }
+            #expect(first["environment"] == "sandbox" && first["at"] == 5 && first["shows_at"] != nil)
+            let again = try await control.call("PUT", "/tokens/\(Self.token)", #"{"state":"reregistered"}"#)
+            #expect(again.status == 200)
+            let device = try await control.call("GET", "/tokens/\(Self.token)/device")
+            #expect(device["stored"] == [] && device["shown"] == [])
+            let lost = try await control.call("POST", "/ledger/compare", #"{"tokens":["\#(Self.token)"]}"#)
+            #expect(lost["asked"] == 1 && lost["missing"] == [.string(Self.token)])
+            let entries = try await control.call("GET", "/ledger?after_gone=true&rule=none")
+            #expect(entries["entries"] == [])
+            let rule = #"{"action":{"type":"handshake","certificate":"none"}}"#
+            let refused = try await control.call("POST", "/rules", rule)
+            #expect(refused.status == 400 && refused["field"] == "action.certificate")
+        }
+    }
 }

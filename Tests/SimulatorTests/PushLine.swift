@@ -22,6 +22,8 @@ final class PushLine: Sendable {
     struct History {
         var limits: [Int] = []
         var goAways: [GoAway] = []
+        /// The last `retry-after`.
+        var retryAfter: String?
         var closeReason: CloseReason?
     }
 
@@ -90,7 +92,7 @@ final class PushLine: Sendable {
         init(port: UInt16, settings: HTTP2Client.Settings, loop: EventLoop) {
             self.loop = loop
             var settings = settings
-            settings.keptHeaders = ["apns-id", "apns-unique-id"]
+            settings.keptHeaders = ["apns-id", "apns-unique-id", "retry-after"]
             do {
                 self.client = HTTP2Client(
                     to: Endpoint(host: "127.0.0.1", port: port),
@@ -148,6 +150,7 @@ final class PushLine: Sendable {
 
         func http2(_ client: HTTP2Client, context: UInt64, didReceive response: HTTP2Response) {
             func text(_ bytes: UnsafeRawBufferPointer?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+            if let text = text(response.header(2)) { self.history.retryAfter = text }
             self.open.removeValue(forKey: context)?(
                 .answer(
                     status: response.status,

@@ -241,4 +241,76 @@ import Testing
         #expect(self.service.summary.duplicates == 2)
         #expect(self.service.summary.ids == 1)
     }
+
+    @Test func `A producer's list shows what was lost and what came twice`() {
+        func id(_ number: UInt64) -> MessageID { MessageID(high: 9, low: number) }
+        for number in [1, 1, 2, 3] as [UInt64] {
+            _ = self.receive(PushDraft().to("0\(number)").with("apns-id", id(number).text()))
+        }
+        _ = self.receive(PushDraft().to("04").with("apns-id", id(4).text()).with("apns-topic", nil))
+        let byID = self.service.ledger.compare(ids: [5, 4, 3, 2, 1, 1].map(id))
+        #expect(byID.asked == 5 && byID.arrived == 4 && byID.accepted == 3)
+        #expect(byID.missing == [id(5).text()] && byID.missingCount == 1)
+        #expect(byID.refused == [id(4).text()] && byID.duplicated == [id(1).text()])
+        let byToken = self.service.ledger.compare(tokens: [[1], [2], [4], [7]])
+        #expect(byToken.missing == ["07"] && byToken.refused == ["04"] && byToken.duplicated == ["01"])
+    }
+
+    @Test func `A device has one push stored for each topic, and shows one for each collapse id`() {
+        let push = PushDraft().to("aa")
+        let voip = PushDraft(topic: "com.example.shop.voip").to("aa").with("apns-push-type", "voip")
+        let drafts = [
+            push.with("apns-collapse-id", "score"), push.with("apns-collapse-id", "score"), voip, push,
+            voip.with("apns-expiration", "0"), push.with("apns-topic", nil),
+        ]
+        let entries = drafts.map { self.receive($0).entry }
+        let report = self.service.device([0xaa], at: TestKey.now)
+        #expect(report.stored.map(\.sequence) == [entries[3], entries[2]])
+        #expect(report.shown.map(\.sequence) == [entries[4], entries[3], entries[2], entries[1]])
+        #expect(report.stored.allSatisfy { $0.body != nil })
+        _ = self.receive(push.with("apns-expiration", "\(TestKey.now.seconds + 60)"))
+        #expect(self.service.device([0xaa], at: TestKey.now + .seconds(59)).stored.count == 2)
+        // Expired, it has driven out the older one all the same.
+        #expect(
+            self.service.device([0xaa], at: TestKey.now + .seconds(61)).stored.map(\.topic) == ["com.example.shop.voip"]
+        )
+    }
+
+    @Test func `The same seed and the same requests give the same faults`() throws {
+        func run(_ seed: UInt64) throws -> [Reaction] {
+            var settings = PushService.Settings()
+            settings.seed = seed
+            settings.latency = Latency(.milliseconds(1) ... .milliseconds(900))
+            var service = PushService(settings: settings)
+            try service.addKey(TestKey.shared.key)
+            for index in 0..<3 {
+                var rule = FaultRule(action: .reset(code: UInt32(index)), delay: .zero ... .seconds(5))
+                rule.match.probability = 0.2
+                _ = service.addRule(rule, at: self.moment().monotonic)
+            }
+            let place = service.open(at: self.moment())
+            return (0..<200).map {
+                service.receive(PushDraft().request, stream: Int32($0 * 2 + 1), on: place, at: self.moment())
+            }
+        }
+        let first = try run(1)
+        let same = try run(1)
+        let other = try run(2)
+        #expect(first == same)
+        #expect(first != other)
+    }
+
+    @Test func `A rule on connections is not asked about requests, and the other way round`() {
+        self.add(FaultRule(id: "connect", on: .connect, action: .drop))
+        self.add(FaultRule(id: "request", on: .request, action: .drop))
+        guard case .admitted(let fault?) = self.service.arrive(from: "a", open: 0, at: self.moment()) else {
+            Issue.record("no fault")
+            return
+        }
+        #expect(fault.number == 0)
+        #expect(self.receive(PushDraft()).deed == .drop)
+        #expect(self.service.faults.uses.map(\.hits) == [1, 1])
+        #expect(self.service.records(LedgerFilter(rule: "request")).count == 1)
+        #expect(self.service.records(LedgerFilter(rule: "connect")).isEmpty)
+    }
 }

@@ -193,4 +193,50 @@ import Testing
         #expect(id.text(upperCase: true) == text.uppercased())
         #expect(MessageID(Array(text.uppercased().utf8)) == id)
     }
+
+    /// Everything is wrong with it; what is told is what is looked at first.
+    @Test func `The order of the checks can be changed`() {
+        var draft = PushDraft().with("apns-topic", nil).with("apns-id", "x").with("apns-push-type", "x")
+            .with("authorization", nil)
+        draft.method = "GET"
+        draft.body = []
+        draft.headers.append(("apns-priority", "10"))
+        let request = draft.to("abc").request
+        let reasons: [CheckStep: Reason] = [
+            .method: .methodNotAllowed, .duplicates: .duplicateHeaders, .authorization: .missingProviderToken,
+            .headers: .badMessageID, .topic: .missingTopic, .pushType: .invalidPushType, .token: .badDeviceToken,
+            .body: .payloadEmpty,
+        ]
+        var check = RequestCheck(
+            topics: TopicRules(bundleIDs: nil),
+            malformedBody: .accept,
+            providerTokens: ProviderTokenCheck(settings: ProviderTokenCheck.Settings()),
+            tokens: TokenRegistry(unknown: .accept)
+        )
+        let now = PushService.Moment(wall: TestKey.now, monotonic: MonotonicTime(nanoseconds: 0))
+        var buckets = TokenBuckets(rate: nil)
+        for (step, reason) in reasons {
+            check.order = [step] + CheckStep.allCases.filter { $0 != step }
+            var binding = CredentialBinding()
+            #expect(check.judge(request, binding: &binding, buckets: &buckets, at: now).verdict.reason == reason)
+        }
+    }
+
+    @Test func `A topic that was looked at before the key is held against it afterwards`() throws {
+        var check = RequestCheck(
+            topics: TopicRules(bundleIDs: nil),
+            malformedBody: .accept,
+            providerTokens: ProviderTokenCheck(settings: ProviderTokenCheck.Settings()),
+            tokens: TokenRegistry(unknown: .accept)
+        )
+        var key = TestKey.shared.key
+        key.topics = ["com.example.other"]
+        try check.providerTokens.add(key)
+        check.order = [.topic] + CheckStep.allCases.filter { $0 != .topic }
+        let now = PushService.Moment(wall: TestKey.now, monotonic: MonotonicTime(nanoseconds: 0))
+        var buckets = TokenBuckets(rate: nil)
+        var binding = CredentialBinding()
+        let finding = check.judge(PushDraft().request, binding: &binding, buckets: &buckets, at: now)
+        #expect(finding.verdict.reason == .topicDisallowed)
+    }
 }

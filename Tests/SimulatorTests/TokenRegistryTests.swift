@@ -47,4 +47,31 @@ import Testing
         registry.removeAll()
         #expect(registry.verdict(token: Self.token, topic: [2]) == .accepted)
     }
+
+    @Test func `What is set for one environment is not known in the other`() {
+        var registry = TokenRegistry(unknown: .accept)
+        let topic = Array("a.b".utf8)[...]
+        registry.set(Self.token, topic: nil, to: .active, environment: .sandbox)
+        #expect(registry.verdict(token: Self.token, topic: topic) == .refused(.badDeviceToken))
+        #expect(registry.verdict(token: Self.token, topic: topic, environment: .sandbox) == .accepted)
+        registry.set(Self.token, topic: nil, to: .unregistered(at: Self.time), environment: .production)
+        #expect(registry.verdict(token: Self.token, topic: topic) == .refused(.unregistered, at: Self.time))
+        #expect(registry.verdict(token: Self.token, topic: topic, environment: .sandbox) == .accepted)
+        #expect(registry.registrations(of: Self.token).count == 2)
+    }
+
+    @Test func `A 410 may show late, and not any more after a new registration`() {
+        var registry = TokenRegistry(unknown: .accept)
+        let topic = Array("a.b".utf8)[...]
+        let now = UnixTime(seconds: 1000)
+        registry.reportDelay = .seconds(60)
+        registry.set(Self.token, topic: nil, to: .unregistered(at: Self.time), at: now)
+        let early = registry.verdict(token: Self.token, topic: topic, at: now + .seconds(59))
+        let late = registry.verdict(token: Self.token, topic: topic, at: now + .seconds(60))
+        #expect(early == .accepted && late == .refused(.unregistered, at: Self.time))
+        registry.set(Self.token, topic: nil, to: .expired(at: Self.time), showsAt: now, at: now)
+        #expect(registry.verdict(token: Self.token, topic: topic, at: now) == .refused(.expiredToken, at: Self.time))
+        registry.set(Self.token, topic: nil, to: .reregistered(at: now), at: now)
+        #expect(registry.verdict(token: Self.token, topic: topic, at: now + .seconds(99)) == .accepted)
+    }
 }

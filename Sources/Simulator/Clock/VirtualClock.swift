@@ -20,6 +20,8 @@ package struct VirtualClock: Equatable, Sendable {
     package private(set) var isReal = true
     /// Seconds of its own for each second; 0 stands still.
     package private(set) var scale = 1.0
+    /// The same for the wall clock.
+    package private(set) var wallScale = 1.0
     private var realOrigin = MonotonicTime(nanoseconds: 0)
     private var origin = Moment(wall: UnixTime(milliseconds: 0), monotonic: MonotonicTime(nanoseconds: 0))
 
@@ -28,10 +30,11 @@ package struct VirtualClock: Equatable, Sendable {
     /// What it shows at `real`.
     package func moment(at real: Moment) -> Moment {
         guard !self.isReal else { return real }
-        let passed = Duration.nanoseconds(
-            Int64(Double((real.monotonic - self.realOrigin).nanoseconds) * self.scale)
+        let passed = Double((real.monotonic - self.realOrigin).nanoseconds)
+        return Moment(
+            wall: self.origin.wall + .nanoseconds(Int64(passed * self.wallScale)),
+            monotonic: self.origin.monotonic + .nanoseconds(Int64(passed * self.scale))
         )
-        return Moment(wall: self.origin.wall + passed, monotonic: self.origin.monotonic + passed)
     }
 
     /// When it will show `time`, in real time; `distantFuture` when it stands still.
@@ -43,10 +46,11 @@ package struct VirtualClock: Equatable, Sendable {
         return left < 9e18 ? self.realOrigin + .nanoseconds(Int64(left.rounded(.up))) : .distantFuture
     }
 
-    /// Moves both hands forward.
-    package mutating func advance(by duration: Duration, at real: Moment) {
+    /// Moves it forward.
+    /// - Parameter wall: whether the wall clock moves as well; if not, nobody's provider token grows old by it.
+    package mutating func advance(by duration: Duration, wall: Bool = true, at real: Moment) {
         self.detach(at: real)
-        self.origin.wall = self.origin.wall + duration
+        if wall { self.origin.wall = self.origin.wall + duration }
         self.origin.monotonic = self.origin.monotonic + duration
     }
 
@@ -57,9 +61,11 @@ package struct VirtualClock: Equatable, Sendable {
     }
 
     /// From now on, `scale` seconds pass in each.
-    package mutating func run(at scale: Double, from real: Moment) {
+    /// - Parameter wall: whether they do on the wall clock as well; if not, it runs at its usual speed.
+    package mutating func run(at scale: Double, wall: Bool = true, from real: Moment) {
         self.detach(at: real)
         self.scale = scale
+        self.wallScale = wall ? scale : 1
     }
 
     /// The wall clock shows the time as it is again and runs at its usual speed; the other hand goes on from where it is.
@@ -67,6 +73,7 @@ package struct VirtualClock: Equatable, Sendable {
         guard !self.isReal else { return }
         self.detach(at: real)
         self.scale = 1
+        self.wallScale = 1
         self.origin.wall = real.wall
     }
 

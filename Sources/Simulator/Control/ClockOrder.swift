@@ -2,22 +2,23 @@ internal import Push
 
 /// What `POST /clock` asks for.
 enum ClockOrder: Equatable, Sendable {
-    /// Moves both hands forward.
-    case advance(Duration)
+    /// Moves it forward, the wall clock only if told so.
+    case advance(Duration, wall: Bool = true)
     /// Sets the wall clock.
     case set(UnixTime)
     /// Moves the wall clock, forward or back.
     case skew(Duration)
-    /// Seconds that pass in each second.
-    case scale(Double)
+    /// Seconds that pass in each second, on the wall clock only if told so.
+    case scale(Double, wall: Bool = true)
     /// Back to the time as it is.
     case real
 
     init(json: ControlValue) throws(BadField) {
         var fields = try Fields(json)
         var orders: [ClockOrder] = []
+        let wall = try fields.bool("wall")
         if let length = try fields.integer("advance_ms", in: 0...Self.longest) {
-            orders.append(.advance(.milliseconds(length)))
+            orders.append(.advance(.milliseconds(length), wall: wall ?? true))
         }
         if let time = try fields.integer("set_ms", in: 0...Int64(1) << 52) {
             orders.append(.set(UnixTime(milliseconds: time)))
@@ -25,7 +26,9 @@ enum ClockOrder: Equatable, Sendable {
         if let length = try fields.integer("skew_ms", in: -Self.longest...Self.longest) {
             orders.append(.skew(.milliseconds(length)))
         }
-        if let scale = try fields.number("scale", in: 0...1_000_000) { orders.append(.scale(scale)) }
+        if let scale = try fields.number("scale", in: 0...1_000_000) {
+            orders.append(.scale(scale, wall: wall ?? true))
+        }
         if let isReal = try fields.bool("real") {
             guard isReal else { throw fields.error("real", "can only be true") }
             orders.append(.real)
@@ -35,15 +38,20 @@ enum ClockOrder: Equatable, Sendable {
             throw BadField(field: "body", problem: "must have one of advance_ms, set_ms, skew_ms, scale, real")
         }
         self = orders[0]
+        switch self {
+        case .advance, .scale: break
+        case .set, .skew, .real:
+            if wall != nil { throw BadField(field: "wall", problem: "goes with advance_ms and scale only") }
+        }
     }
 
     func apply(to server: Server) {
         server.changeClock { clock, real in
             switch self {
-            case .advance(let length): clock.advance(by: length, at: real)
+            case .advance(let length, let wall): clock.advance(by: length, wall: wall, at: real)
             case .set(let time): clock.set(time, at: real)
             case .skew(let length): clock.set(clock.moment(at: real).wall + length, at: real)
-            case .scale(let scale): clock.run(at: scale, from: real)
+            case .scale(let scale, let wall): clock.run(at: scale, wall: wall, from: real)
             case .real: clock.resume(at: real)
             }
         }

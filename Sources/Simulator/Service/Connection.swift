@@ -13,8 +13,8 @@ struct Connection: Sendable {
     /// Requests that have arrived and are neither answered nor given up.
     var open = 0
     var peakOpen = 0
-    /// The limit that was announced when the most were open.
-    var allowedAtPeak = 0
+    /// The highest stream limit so far.
+    var highestLimit = 0
     /// Requests that came while more were open than the limit announced last; those may have left before it came.
     var aboveLimit = 0
     /// What its refused pushes have cost; see ``ConnectionPolicy``.
@@ -41,10 +41,8 @@ struct Connection: Sendable {
         self.requests += 1
         self.open += 1
         let limit = Int(self.streamLimit.current)
-        if self.open > self.peakOpen {
-            self.peakOpen = self.open
-            self.allowedAtPeak = limit
-        }
+        self.highestLimit = max(self.highestLimit, limit)
+        self.peakOpen = max(self.peakOpen, self.open)
         if self.open > limit { self.aboveLimit += 1 }
         defer { self.lastRequestAt = now }
         return now - self.lastRequestAt
@@ -61,7 +59,7 @@ struct Connection: Sendable {
             requests: self.requests,
             accepted: self.accepted,
             peakOpenRequests: self.peakOpen,
-            allowedAtPeak: self.allowedAtPeak,
+            highestStreamLimit: max(self.highestLimit, Int(self.streamLimit.current)),
             aboveLimit: self.aboveLimit,
             source: self.binding.source,
             streamLimit: Int(self.streamLimit.current),
@@ -86,8 +84,8 @@ package struct ConnectionRecord: Codable, Equatable, Sendable {
     package var accepted: Int
     /// The most requests that were open at once.
     package var peakOpenRequests: Int
-    /// The limit that was announced when the most were open.
-    package var allowedAtPeak: Int
+    /// The highest limit that was announced.
+    package var highestStreamLimit: Int
     /// Requests that came while more were open than the limit announced last; those may have left before it came.
     package var aboveLimit: Int
     /// The sender's address.
