@@ -82,7 +82,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "SimulatorTests",
-        dependencies: ["Simulator", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]
+        dependencies: ["Simulator", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto, yams]
     ),
     .testTarget(name: "WorkerTests", dependencies: ["TestRandom", "Worker", "Push", "APNs", "Broker", "Store"]),
     .testTarget(

@@ -409,6 +409,7 @@ final class Server {
         self.windows = self.initialWindows
         self.policyHasChanged()
         self.listens = true
+        if self.run != nil { self.changeClock { clock, real in clock.resume(at: real) } }
         self.startOver()
     }
 

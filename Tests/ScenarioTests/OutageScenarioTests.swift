@@ -1,6 +1,7 @@
 import Push
 import Simulator
 import Testing
+import Worker
 
 /// Every shipped scenario, played against the real worker and judged from the ledger.
 @Suite struct OutageScenarioTests {

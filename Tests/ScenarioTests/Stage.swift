@@ -143,14 +143,8 @@ final class Stage: Sendable {
     func startWorker() async throws {
         let (ready, announce) = AsyncStream.makeStream(of: Void.self)
         let log = self.log
-        let keys = try Dictionary(
-            uniqueKeysWithValues: self.settings.credentials.map {
-                ($0.name, try String(contentsOfFile: $0.keyFile, encoding: .utf8))
-            }
-        )
         let worker = try Worker.start(
             self.settings,
-            keys: keys,
             version: "test",
             host: "here",
             processID: ProcessInfo.processInfo.processIdentifier,

@@ -7,6 +7,9 @@ internal import Push
 struct ControlRoutes: Sendable {
     let desk: SimulatorDesk
 
+    /// Every method and path that it answers, such as `GET /tokens/{token}`.
+    var operations: [String] { self.router.routes.map { "\($0.method) \($0.path)" } }
+
     var router: Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: ControlErrors())
