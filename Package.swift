@@ -47,7 +47,7 @@ let rooms: [Target] = [
     .target(name: "Worker", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", logging]),
     .target(
         name: "Simulator",
-        dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
+        dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
     ),
     .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push"]),
     .executableTarget(

@@ -61,6 +61,9 @@ package final class HTTP2Server {
         if let session = self.session { nghttp2_session_del(session) }
     }
 
+    /// The certificate that the client showed in the TLS handshake, if it did.
+    package var peerCertificate: Certificate? { self.transport?.peerCertificate }
+
     // MARK: Answering
 
     /// Streams that are open now.

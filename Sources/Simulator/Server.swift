@@ -73,7 +73,8 @@ final class Server {
         self.keys = settings.keys
         self.certificates = try ServerCertificates(
             usual: CertificateFiles(certificate: settings.certificate, privateKey: settings.privateKey),
-            others: settings.certificates
+            others: settings.certificates,
+            clients: settings.clientAuthorities.map { .signed(byAuthoritiesIn: $0) } ?? .any
         )
         let doorman = Doorman()
         let endpoint = Endpoint(host: settings.host, port: settings.port)
@@ -204,7 +205,18 @@ final class Server {
         }
         if self.isScenarioCounting { self.loop.after(.zero) { [weak self] in self?.proceed() } }
         session.watchIdleness()
+        if let certificate = session.peerCertificate { self.welcome(session, with: certificate, at: place) }
         return place
+    }
+
+    private func welcome(_ session: Session, with certificate: Certificate, at place: Int) {
+        switch self.service.present(certificate, on: place, at: self.moment) {
+        case .accepted(let limit): if let limit { session.announce(limit) }
+        case .refused(let debugData):
+            let farewell = Farewell(code: 0, debugData: Array(debugData.utf8), lastStream: .zero)
+            session.goAway(farewell, lastStream: 0)
+            session.closeIfDone()
+        }
     }
 
     /// A connection was over before it was ready.

@@ -9,10 +9,17 @@ final class ServerCertificates {
 
     private let usual: CertificateFiles
     private let others: [String: CertificateFiles]
+    private let clients: TLSContext.ClientCertificateRequest
     private var contexts: [Choice: TLSContext] = [:]
 
     /// - Throws: `TLSContextError`, when one of the files cannot be used.
-    init(usual: CertificateFiles, others: [String: CertificateFiles]) throws {
+    /// - Parameter clients: whether clients are asked for certificates.
+    init(
+        usual: CertificateFiles,
+        others: [String: CertificateFiles],
+        clients: TLSContext.ClientCertificateRequest = .any
+    ) throws {
+        self.clients = clients
         self.usual = usual
         self.others = others
         for name in [nil] + others.keys.map({ Optional($0) }) {
@@ -35,6 +42,11 @@ final class ServerCertificates {
 
     private func make(_ choice: Choice) throws -> TLSContext? {
         guard let files = choice.certificate.map({ self.others[$0] }) ?? self.usual else { return nil }
-        return try TLSContext.server(certificate: files.certificate, key: files.privateKey, alpn: choice.alpn)
+        return try TLSContext.server(
+            certificate: files.certificate,
+            key: files.privateKey,
+            alpn: choice.alpn,
+            clients: self.clients
+        )
     }
 }

@@ -45,6 +45,9 @@ final class Session {
         self.connection = HTTP2Server(accepted: make, settings: settings, on: self.server.loop, delegate: self)
     }
 
+    /// What the client showed in the handshake.
+    var peerCertificate: Certificate? { self.connection?.peerCertificate }
+
     /// The newest stream that the client has opened.
     var newestStream: Int32 { self.connection?.highestStreamID ?? 0 }
 

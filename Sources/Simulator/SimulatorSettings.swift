@@ -19,6 +19,8 @@ extension Simulator {
         package var certificate: String
         /// PEM file of its private key.
         package var privateKey: String
+        /// PEM file of the authorities that sign providers' certificates; nil: any certificate is looked at.
+        package var clientAuthorities: String?
         package var environment = APNsEnvironment.production
         package var keys: [ProviderKey] = []
         /// Whether provider tokens of keys that were never added are taken without a check of their signature: to try

@@ -54,6 +54,14 @@ struct Socket: ~Copyable {
         return errno == EAGAIN || errno == EINTR ? .wait : .failed(.broken(errno: errno))
     }
 
+    /// Like `read`, but what it reads can be read again.
+    func peek(into buffer: UnsafeMutableRawBufferPointer) -> TLSSession.Transfer {
+        let count = recv(self.descriptor, buffer.baseAddress, buffer.count, Int32(MSG_PEEK))
+        if count > 0 { return .bytes(count) }
+        if count == 0 { return .failed(.closedByPeer) }
+        return errno == EAGAIN || errno == EINTR ? .wait : .failed(.broken(errno: errno))
+    }
+
     func write(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Transfer {
         let count = send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         if count >= 0 { return .bytes(count) }

@@ -9,8 +9,14 @@ internal import Push
 package final class Transport {
     /// Everything about a connection that is a matter of taste or test.
     package struct Settings: Sendable {
-        /// Name lookup, TCP connect and TLS handshake together; default 10 s.
+        /// Name lookup, TCP connect, the proxy's answer and TLS handshake together; default 10 s.
         package var connectTimeout: Duration = .seconds(10)
+        /// How long one address of a name may be silent before the next is tried beside it; default 1 s.
+        package var connectStagger: Duration = .seconds(1)
+        /// Where names get their addresses from.
+        package var names = NameService.system
+        /// The HTTP proxy on the way, if there is one.
+        package var proxy: Proxy?
         /// How long the peer's kernel may leave sent bytes unacknowledged (TCP_USER_TIMEOUT); default 15 s.
         package var userTimeout: Duration = .seconds(15)
         /// Above this many unsent bytes the delegate is no longer asked for more; default 256 KiB.
@@ -20,8 +26,11 @@ package final class Transport {
     }
 
     private enum State {
-        case resolving
+        case dialling
+        /// Accepted, and about to begin.
         case connecting
+        /// The proxy has been asked for a way to the server.
+        case tunnelling
         case handshaking
         case open
         /// Everything is sent and our direction is shut; what the peer still says is thrown away.
@@ -35,7 +44,8 @@ package final class Transport {
     private let serverName: String
     private var delegate: (any TransportDelegate)?
     private var state: State
-    private var addresses: [SocketAddress] = []
+    private var dial: Dial?
+    private var tunnel: ProxyHandshake?
     private var socket: Socket?
     private var session: TLSSession?
     private var watch: Watch?
@@ -67,9 +77,9 @@ package final class Transport {
         self.tls = tls
         self.serverName = endpoint.host
         self.delegate = delegate
-        self.state = .resolving
+        self.state = .dialling
         self.deadline = loop.after(settings.connectTimeout) { self.connectTimedOut() }
-        loop.after(.zero) { self.resolve(endpoint) }
+        loop.after(.zero) { self.dial(endpoint) }
     }
 
     /// Takes over an accepted socket. See ``Listener``.
@@ -95,35 +105,57 @@ package final class Transport {
     deinit {
         self.watch?.cancel()
         self.deadline?.cancel()
+        self.dial?.cancel()
     }
 
-    private func resolve(_ endpoint: Endpoint) {
-        guard self.state == .resolving else { return }
-        Resolver.resolve(endpoint, on: self.loop) { result in
-            guard self.state == .resolving else { return }
-            switch result {
-            case .success(let addresses):
-                // Shuffled: connections spread over the addresses of one name.
-                self.addresses = addresses.shuffled()
-                self.state = .connecting
-                self.connectToNext(lastError: EHOSTUNREACH)
-            case .failure(let error):
-                self.fail(error)
-            }
+    private func dial(_ endpoint: Endpoint) {
+        guard self.state == .dialling else { return }
+        let dial = Dial(
+            settings: self.settings,
+            on: self.loop,
+            onConnect: { [weak self] socket in self?.dialled(socket, endpoint) },
+            onFailure: { [weak self] in self?.fail($0) }
+        )
+        self.dial = dial
+        dial.begin(to: self.settings.proxy?.endpoint ?? endpoint)
+    }
+
+    private func dialled(_ socket: consuming Socket, _ endpoint: Endpoint) {
+        self.dial = nil
+        let descriptor = socket.descriptor
+        self.socket = consume socket
+        self.startWatching(descriptor, for: .read)
+        guard !self.isClosed else { return }
+        guard let proxy = self.settings.proxy else { return self.connected() }
+        self.state = .tunnelling
+        let handshake = ProxyHandshake(to: endpoint, through: proxy)
+        self.tunnel = handshake
+        // A new connection has room for so little.
+        let written = handshake.request.withUnsafeBytes { self.socket?.write($0) }
+        guard written == .bytes(handshake.request.count) else {
+            return self.fail(.proxy("it does not take the request"))
         }
     }
 
-    private func connectToNext(lastError: Int32) {
-        self.dropSocket()
-        guard let address = self.addresses.popLast() else { return self.fail(.connect(errno: lastError)) }
-        guard let socket = Socket(family: address.family) else { return self.connectToNext(lastError: errno) }
-        socket.tune(userTimeout: self.settings.userTimeout)
-        let result = address.withSockaddr { connect(socket.descriptor, $0, $1) }
-        let error = result == 0 ? 0 : errno
-        let descriptor = socket.descriptor
-        self.socket = consume socket
-        guard error == 0 || error == EINPROGRESS else { return self.connectToNext(lastError: error) }
-        self.startWatching(descriptor, for: .write)
+    private func hearProxy() {
+        let buffer = UnsafeMutableRawBufferPointer(rebasing: self.loop.scratch[..<min(4096, self.loop.scratch.count)])
+        switch self.socket?.peek(into: buffer) {
+        case .bytes(let count)?:
+            let step = self.tunnel?.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            guard let step else { return }
+            // What comes behind the answer is the other end's, and read by who speaks with it.
+            _ = self.socket?.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<step.consumed]))
+            switch step.outcome {
+            case .needsMore: return
+            case .open:
+                self.tunnel = nil
+                self.connected()
+            case .refused(let error): self.fail(error)
+            }
+        case .failed(.closedByPeer)?: self.fail(.proxy("it closed the connection without an answer"))
+        case .failed(let error)?: self.fail(error)
+        case .wait?, nil: return
+        }
     }
 
     private func adopt(_ descriptor: Int32) {
@@ -170,7 +202,8 @@ package final class Transport {
 
     private func connectTimedOut() {
         switch self.state {
-        case .resolving: self.fail(.timeout(stage: .resolve))
+        case .dialling: self.fail(.timeout(stage: self.dial?.isLookingUp ?? true ? .resolve : .connect))
+        case .tunnelling: self.fail(.timeout(stage: .proxy))
         case .connecting: self.fail(.timeout(stage: .connect))
         case .handshaking: self.fail(.timeout(stage: .tls))
         case .open, .lingering, .closed: break
@@ -360,6 +393,8 @@ package final class Transport {
     private func end() {
         self.state = .closed
         self.deadline?.cancel()
+        self.dial?.cancel()
+        self.dial = nil
         self.delegate = nil
         self.session = nil
         self.dropSocket()
@@ -375,9 +410,8 @@ package final class Transport {
 extension Transport: ReadinessHandler {
     package func isReady(_ readiness: Readiness) {
         switch self.state {
-        case .connecting:
-            let error = self.socket?.pendingError ?? 0
-            error == 0 ? self.connected() : self.connectToNext(lastError: error)
+        case .tunnelling:
+            self.hearProxy()
         case .handshaking:
             self.shakeHands()
         case .open:
@@ -385,7 +419,7 @@ extension Transport: ReadinessHandler {
             if readiness.contains(.write), self.state == .open { self.flush() }
         case .lingering:
             self.discard()
-        case .resolving, .closed:
+        case .dialling, .connecting, .closed:
             break
         }
     }

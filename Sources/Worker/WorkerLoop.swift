@@ -190,7 +190,11 @@ final class WorkerLoop {
     /// Tells the desk that this worker lives, and what it holds. A lost beat is followed by the next one.
     private func beat() {
         var beat = self.identity
-        for sender in self.allSenders { beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld }
+        for sender in self.allSenders {
+            beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld
+            beat.certificatesExpireAt[sender.credential.pool] = sender.certificateExpiry?.notAfter
+            self.warnOfExpiry(sender)
+        }
         for line in self.lines {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
@@ -198,6 +202,11 @@ final class WorkerLoop {
             if let cause = line.cause { beat.paused[app.id] = cause.rawValue }
         }
         self.redis.run(beat.call) { _ in }
+    }
+
+    private func warnOfExpiry(_ sender: Sender) {
+        guard let days = sender.certificateExpiry?.warning(at: self.loop.wallTime) else { return }
+        self.tell.certificateEnds(sender.credential.name, days: days)
     }
 
     // MARK: What senders report

@@ -22,12 +22,14 @@ package enum ConnectionProbe {
     ///
     /// - Parameters:
     ///   - caFile: PEM file of the authorities to trust; nil for the system's.
+    ///   - proxy: the HTTP proxy on the way.
     ///   - alpn: the protocol the server must take, such as `h2`.
     /// - Returns: how long it took, from the first packet to the end of the handshake.
     package static func shakeHands(
         with endpoint: Endpoint,
         caFile: String?,
         alpn: String?,
+        proxy: Proxy? = nil,
         timeout: Duration,
         bench: Bench
     ) async -> Result<Duration, Failure> {
@@ -40,6 +42,7 @@ package enum ConnectionProbe {
             }
             var settings = Transport.Settings()
             settings.connectTimeout = timeout
+            settings.proxy = proxy
             let visit = Visit(start: MonotonicClock.now(), answer: answer)
             visit.transport = Transport(
                 connectingTo: endpoint,

@@ -11,6 +11,19 @@ extension ControlRoutes {
             let channels = try await self.desk.ask { $0.channels }
             return try Self.json(["channels": channels.filter { bundleID == nil || $0.bundleID == bundleID }])
         }
+        // The id is no part of the path, because base64 has slashes.
+        router.get("/channels/last") { request, _ in
+            var query = Query(request)
+            let bundleID = query.string("bundle_id")
+            let channel = query.string("channel")
+            try query.end()
+            guard let bundleID else { throw BadField(field: "bundle_id", problem: "is required") }
+            guard let channel else { throw BadField(field: "channel", problem: "is required, with + written as %2B") }
+            guard let last = try await self.desk.ask({ $0.lastBroadcast(to: channel, bundleID: bundleID) }) else {
+                throw ControlError(status: .notFound, problem: "no broadcast to this channel was accepted")
+            }
+            return try Self.json(last)
+        }
         router.post("/channels") { request, _ in
             let order = try ChannelOrder(json: await Self.body(request))
             let isAdded = try await self.desk.ask {

@@ -24,6 +24,12 @@ extension Server {
         }
     }
 
+    func lastBroadcast(to channel: String, bundleID: String) -> LedgerRecord? {
+        // A broadcast stands in the ledger under its channel's id as a push does under its token.
+        let last = self.service.lastPush(to: Array(channel.utf8), topic: Array(bundleID.utf8))
+        return last?.channel == channel ? last : nil
+    }
+
     /// - Returns: false when the app has as many as it may have.
     func addChannel(_ id: String, storage: ChannelStorage, bundleID: String) -> Bool {
         self.service.withCheck { check, _ in
@@ -36,6 +42,11 @@ extension Simulator {
     /// Every channel, by bundle id and in the order of creation.
     package func channels() async throws -> [ChannelRecord] {
         try await self.desk.ask { $0.channels }
+    }
+
+    /// The newest broadcast to a channel that was accepted, with its body if that is still kept.
+    package func lastBroadcast(to channel: String, bundleID: String) async throws -> LedgerRecord? {
+        try await self.desk.ask { $0.lastBroadcast(to: channel, bundleID: bundleID) }
     }
 
     /// Adds a channel as if it had been created over the management API, or replaces the one with its id.

@@ -1,3 +1,4 @@
+internal import APNs
 internal import Push
 
 /// What the first push with a good token bound a connection to.
@@ -10,6 +11,8 @@ struct CredentialBinding: Sendable {
     /// The topics of that moment.
     private(set) var topics: TopicRules?
     var updates = TokenUpdates()
+    /// What the client showed in the handshake; with it provider tokens are ignored.
+    var certificate: ClientCertificate?
     /// The sender's address.
     var source = ""
     /// The token that was used last, which nearly always is the next one as well.

@@ -74,6 +74,9 @@ struct RequestCheck: Sendable {
         case .authorization: return self.authorize(&open, &binding)
         case .headers: return Self.headerRefusal(of: request).map { .refused($0) }
         case .topic:
+            if let certificate = binding.certificate {
+                return ClientCertificateCheck.refusal(of: request.topic, certificate).map { .refused($0) }
+            }
             open.hasTopic = true
             let topics = binding.topics ?? self.topics
             return topics.refusal(of: request.topic, key: open.key).map { .refused($0) }
@@ -96,6 +99,10 @@ struct RequestCheck: Sendable {
     }
 
     private mutating func authorize(_ open: inout Case, _ binding: inout CredentialBinding) -> Verdict? {
+        guard binding.certificate == nil else {
+            open.finding.isAuthorized = true
+            return nil
+        }
         let authorization = open.request.head.authorization.map { open.request.head[$0] }
         let result = self.providerTokens.check(authorization, binding: &binding, topics: self.topics, at: open.now.wall)
         switch result {

@@ -52,7 +52,7 @@ struct TopicRules: Sendable {
         return topic.dropLast(suffix.count)
     }
 
-    private static func isWellFormed(_ topic: ArraySlice<UInt8>) -> Bool {
+    static func isWellFormed(_ topic: ArraySlice<UInt8>) -> Bool {
         topic.count <= 255
             && topic.allSatisfy { byte in
                 switch byte {

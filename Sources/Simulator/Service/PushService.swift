@@ -1,4 +1,5 @@
 internal import Push
+internal import Wire
 
 /// APNs as a value: requests and times go in, what to do comes out. No I/O, no clock.
 struct PushService: Sendable {
@@ -118,6 +119,18 @@ struct PushService: Sendable {
         return self.connections.count - 1
     }
 
+    /// A connection has shown a certificate.
+    mutating func present(_ certificate: Certificate, on place: Int, at now: Moment) -> CertificateOutcome {
+        let environment = self.settings.providerTokens.environment
+        switch ClientCertificateCheck.judge(certificate, for: environment, at: now.wall) {
+        case .accepted(let client):
+            self.connections[place]?.binding.certificate = client
+            return .accepted(streamLimit: self.connections[place]?.streamLimit.authorize())
+        case .refused(let reason):
+            return .refused(debugData: "{\"reason\":\"\(reason.rawValue)\"}")
+        }
+    }
+
     /// Holds a connection's stream limit, or lets it go again.
     /// - Returns: the limit to announce, when it has changed.
     mutating func hold(_ limit: UInt32?, on place: Int) -> UInt32? {
@@ -143,6 +156,7 @@ struct PushService: Sendable {
     /// Judges a request, lets the fault rules have their way with it, and writes it down.
     mutating func receive(_ request: PushRequest, stream: Int32, on place: Int, at now: Moment) -> Reaction {
         guard var connection = self.connections[place] else { preconditionFailure("a request on no connection") }
+        let request = request.completed(by: connection.binding.certificate)
         // Taken out, so that changing it does not copy what it holds.
         self.connections[place] = nil
         defer { self.connections[place] = connection }

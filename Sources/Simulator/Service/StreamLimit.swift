@@ -32,6 +32,12 @@ struct StreamLimit: Equatable, Sendable {
         return self.change()
     }
 
+    /// The connection itself says who is at the other end.
+    mutating func authorize() -> UInt32? {
+        self.isOpen = true
+        return self.change()
+    }
+
     /// Takes new settings.
     mutating func set(_ settings: Settings) -> UInt32? {
         self.settings = settings

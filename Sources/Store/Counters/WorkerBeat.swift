@@ -15,6 +15,9 @@ package struct WorkerBeat: Hashable, Sendable {
     package var inFlight: [String: Int] = [:]
     /// Why it does not send for an app at present: `credential`, `suspects` or `outage`; field `paused.<app>`.
     package var paused: [String: String] = [:]
+    /// When the certificates in use end, by budget pool; field `certificate_expires_at.<pool>`, milliseconds since
+    /// 1970.
+    package var certificatesExpireAt: [String: UnixTime] = [:]
     /// Messages it may hold unacknowledged.
     package var prefetch = 0
 
@@ -83,6 +86,7 @@ package struct WorkerBeat: Hashable, Sendable {
             ("started_at", "\(self.startedAt.milliseconds)"), ("prefetch", "\(self.prefetch)"),
         ]
             + self.connectionsHeld.map { ("connections_held.\($0.key)", "\($0.value)") }
+            + self.certificatesExpireAt.map { ("certificate_expires_at.\($0.key)", "\($0.value.milliseconds)") }
             + self.inFlight.map { ("in_flight.\($0.key)", "\($0.value)") }
             + self.paused.map { ("paused.\($0.key)", $0.value) }
     }
@@ -101,6 +105,9 @@ package struct WorkerBeat: Hashable, Sendable {
         self.inFlight = Self.numbers(fields, after: "in_flight.")
         for (name, value) in fields where name.hasPrefix("paused.") {
             self.paused[String(name.dropFirst("paused.".count))] = value.text
+        }
+        self.certificatesExpireAt = Self.numbers(fields, after: "certificate_expires_at.").mapValues {
+            UnixTime(milliseconds: Int64($0))
         }
     }
 

@@ -18,6 +18,8 @@ final class Sender {
     private var tokens: ProviderTokenSource?
     /// The source of a credential that takes over as soon as it has a token.
     private var nextTokens: ProviderTokenSource?
+    /// Nil with a signing key, which does not end.
+    var certificateExpiry: CertificateExpiry?
     private var keeper: LeaseKeeper!
     private var pool: ConnectionPool!
     private let headers = RequestHeaders()
@@ -48,10 +50,12 @@ final class Sender {
             endpoint: Endpoint(host: host, port: credential.port ?? 443),
             tls: loaded.tls
         )
+        settings.http2.transport.proxy = credential.proxy
         settings.http2.requestTimeout = fleet.worker.requestTimeout
         settings.http2.pingInterval = fleet.worker.pingInterval
         settings.http2.pingTimeout = fleet.worker.pingTimeout
         settings.plan.maxAge = fleet.worker.maxConnectionAge
+        self.certificateExpiry = loaded.expiresAt.map { CertificateExpiry(notAfter: $0) }
         let authorization = Authorization()
         if case .token(let signer) = loaded.kind {
             self.tokens = self.source(signer, for: authorization)
@@ -118,6 +122,7 @@ final class Sender {
 
     private func begin(_ loaded: LoadedCredential, _ authorization: Authorization, tokens: ProviderTokenSource?) {
         self.credential = loaded.settings
+        self.certificateExpiry = loaded.expiresAt.map { CertificateExpiry(notAfter: $0) }
         self.tokens = tokens
         self.nextTokens = nil
         self.pool.use(loaded.tls, authorization: authorization)

@@ -1,3 +1,5 @@
+package import Wire
+
 /// How the fleet shows Apple who it is, in which environment, and how many connections it may hold so.
 package struct CredentialSettings: Sendable, Equatable {
     /// What proves it.
@@ -22,6 +24,8 @@ package struct CredentialSettings: Sendable, Equatable {
     package var channelPort: UInt16?
     /// PEM file of the certificate authorities to trust; nil for the system's.
     package var caFile: String?
+    /// The HTTP proxy that connections go through.
+    package var proxy: Proxy?
 
     package init(name: String, environment: APNsEnvironment, kind: Kind, maxConnections: Int) {
         self.name = name

@@ -15,6 +15,7 @@ struct Teller: Sendable {
         static let cause = "cause"
         static let detail = "detail"
         static let count = "count"
+        static let days = "days"
     }
 
     private let logger: Logger
@@ -193,6 +194,14 @@ struct Teller: Sendable {
         } else {
             self.logger.warning("Cannot connect to APNs", metadata: metadata)
         }
+    }
+
+    /// - Parameter days: whole days that are left; negative when it has ended.
+    func certificateEnds(_ credential: String, days: Int) {
+        self.logger.warning(
+            days < 0 ? "A certificate has ended: renew it" : "A certificate ends soon: renew it",
+            metadata: [Key.credential: "\(credential)", Key.days: "\(days)"]
+        )
     }
 
     func draining(inFlight: Int) {

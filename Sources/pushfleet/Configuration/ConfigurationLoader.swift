@@ -86,6 +86,14 @@ struct ConfigurationLoader {
             redisURL: redisURL,
             problems: &problems
         )
+        for index in settings.credentials.indices {
+            settings.credentials[index].proxy = Self.proxy(
+                values,
+                settings.credentials[index].name,
+                readsFiles: needs.contains(.keys),
+                problems: &problems
+            )
+        }
         if earlier.isEmpty && file.problems.allSatisfy({ $0.key != nil }) {
             problems = file.problems + values.problems + problems
             var checks = SettingChecks(values: values, file: file)

@@ -1,5 +1,6 @@
 internal import Broker
 internal import Store
+internal import Wire
 
 /// One key as it holds, for showing: secrets are masked already.
 struct EffectiveValue: Equatable {
@@ -30,6 +31,7 @@ struct EffectiveValue: Equatable {
     static func masked(_ secret: String) -> String {
         if let address = try? AMQPAddress(parsing: secret) { return address.description }
         if let address = try? RedisAddress(secret) { return address.description }
+        if let proxy = try? Proxy(secret) { return proxy.description }
         return "***"
     }
 }

@@ -1,6 +1,7 @@
 internal import Broker
 internal import Push
 internal import Store
+internal import Wire
 
 /// Why a text cannot be the value of a key: the half of a sentence that follows the quoted text.
 struct ValueFault: Error, Equatable {
@@ -39,6 +40,13 @@ extension SettingKey {
             } catch {
                 let mayLeak = error.part == .port || error.part == .database
                 throw Self.fault("a Redis", "\(error.part.rawValue)", mayLeak ? nil : error.problem)
+            }
+            return .text(text)
+        case .proxyURL:
+            do throws(ProxyError) {
+                _ = try Proxy(text)
+            } catch {
+                throw Self.fault("a proxy's", error.part, error.problem)
             }
             return .text(text)
         case .duration(let range):

@@ -10,6 +10,8 @@ struct SettingKey: Sendable {
         case amqpURL
         /// Where Redis is: `redis://` or `rediss://`.
         case redisURL
+        /// An HTTP proxy: `http://`.
+        case proxyURL
         /// The path of a file that can be read.
         case file
         /// A duration in this range, both ends included.
@@ -58,6 +60,7 @@ struct SettingKey: Sendable {
         case .appleID: "10 characters A-Z 0-9"
         case .amqpURL: "amqp:// or amqps://"
         case .redisURL: "redis:// or rediss://"
+        case .proxyURL: "http://"
         case .file: "path of a file"
         case .duration(let range):
             "duration \(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"

@@ -163,6 +163,13 @@ enum SettingsTable {
             .file,
             "PEM file of the certificate authorities to trust there; else the system's. Needed for a simulator."
         ),
+        SettingKey(
+            "credentials.*.proxy",
+            .proxyURL,
+            isSecret: true,
+            "An HTTP proxy on the way to Apple, http://user:password@host:port; or use proxy_file."
+        ),
+        SettingKey("credentials.*.proxy_file", .file, "A file that holds that URL and nothing else."),
         SettingKey("apps.*.credential", .text, isRequired: true, "The name of the credential that the app uses."),
         SettingKey("apps.*.bundle_id", .text, "What topics derive from; the app's name if left out."),
         SettingKey(

@@ -60,6 +60,7 @@ struct Checkup {
             with: endpoint,
             caFile: credential.caFile,
             alpn: "h2",
+            proxy: credential.proxy,
             timeout: self.timeout,
             bench: bench
         )
@@ -74,6 +75,10 @@ struct Checkup {
     static func fix(_ failure: ConnectionProbe.Failure, _ credential: CredentialSettings) -> String {
         switch failure {
         case .context: "mend credentials.\(credential.name).ca_file"
+        case .transport(.proxy), .transport(.timeout(stage: .proxy)):
+            "check credentials.\(credential.name).proxy, and that the proxy lets CONNECT through to Apple on this port"
+        case .transport(.resolve) where credential.proxy != nil:
+            "check this machine's DNS, and the host in credentials.\(credential.name).proxy"
         case .transport(.resolve): "check this machine's DNS, and credentials.\(credential.name).host"
         case .transport(.tls):
             "if a simulator or a proxy answers, name its CA in credentials.\(credential.name).ca_file; else see who "

@@ -86,7 +86,8 @@ struct ReasonReport: Encodable, Equatable {
         var letters = Table("dead-letter reason", "meaning")
         for report in Self.all {
             if report.source == "apns" {
-                answers.add(report.status.map(String.init) ?? "", report.reason, report.meaning)
+                let reason = report.isBroadcast ? "\(report.reason) (broadcast)" : report.reason
+                answers.add(report.status.map(String.init) ?? "", reason, report.meaning)
             } else {
                 letters.add(report.reason, report.meaning)
             }

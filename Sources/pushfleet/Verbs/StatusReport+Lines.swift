@@ -1,3 +1,4 @@
+internal import APNs
 internal import Push
 internal import Store
 
@@ -7,7 +8,7 @@ extension StatusReport {
         var parts: [[String]] = []
         if let queues = self.queues { parts += Self.lines(queues) }
         if let lanes = self.lanes { parts += self.lines(lanes) }
-        if let budgets = self.budgets { parts.append(Self.lines(budgets)) }
+        if let budgets = self.budgets { parts.append(self.lines(budgets)) }
         if let workers = self.workers { parts.append(self.lines(workers)) }
         return Array(parts.joined(separator: [""]))
     }
@@ -84,7 +85,7 @@ extension StatusReport {
         }
     }
 
-    private static func lines(_ budgets: [Budget]) -> [String] {
+    private func lines(_ budgets: [Budget]) -> [String] {
         var table = Table("budget", ">held", ">wanted", ">allowed", "")
         for budget in budgets {
             var notes: [String] = []
@@ -93,6 +94,10 @@ extension StatusReport {
             }
             if budget.quarantineMs > 0 {
                 notes.append("nothing new for \(DurationText.spoken(.milliseconds(budget.quarantineMs)))")
+            }
+            if let end = budget.certificateExpiresAtMs.map({ UnixTime(milliseconds: $0) }) {
+                let days = self.timeMs.map { CertificateExpiry.days(to: end, at: UnixTime(milliseconds: $0)) }
+                notes.append("certificate until \(end.date)\(days.map { ", \($0) days" } ?? "")")
             }
             table.add(
                 budget.pool,

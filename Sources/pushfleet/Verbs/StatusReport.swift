@@ -59,6 +59,8 @@ struct StatusReport: Encodable {
         let held: Int
         let wanted: Int
         let quarantineMs: Int64
+        /// When the certificate in use ends; missing with a signing key, which does not.
+        let certificateExpiresAtMs: Int64?
     }
 
     /// When Redis was read, by its clock.
@@ -82,7 +84,11 @@ struct StatusReport: Encodable {
                 inForce: pool.budget,
                 held: pool.held,
                 wanted: pool.wanted,
-                quarantineMs: pool.quarantine.milliseconds
+                quarantineMs: pool.quarantine.milliseconds,
+                // Workers may hold an old one and its successor for a while: the end that comes first counts.
+                certificateExpiresAtMs: snapshot.fleet?.workers.compactMap { worker in
+                    worker.certificatesExpireAt[pool.name]?.milliseconds
+                }.min()
             )
         }
     }

@@ -31,6 +31,15 @@ internal import Testing
         #expect(job.withPayload { String(decoding: $0, as: UTF8.self) } == payload)
     }
 
+    @Test("a draft to a channel names no tokens")
+    func channel() throws {
+        var draft = MessageDraft(app: "com.example.shop", tokens: [], payload: "{}")
+        draft.channel = "a/b+c=="
+        draft.expiresAt = 0
+        let job = try EnvelopeDecoder.decode(body: draft.body)
+        #expect(job.channelID == "a/b+c==" && job.tokenCount == 1 && job.expiresAt == UnixTime(seconds: 0))
+    }
+
     @Test("texts of every kind survive", arguments: ["Hello", "\"quoted\" \\ \u{1}\n\t", "grüße 🎉", ""])
     func texts(text: String) throws {
         for title in [nil, "Title \"x\""] {
