@@ -128,14 +128,36 @@ extension EndToEnd {
             }
         }
 
-        @Test func `A feature that is not enabled pauses the app, and nothing is lost`() async throws {
+        @Test func `An app that may not broadcast keeps its broadcasts for later, and its other pushes go on`()
+            async throws
+        {
+            try await Fleet.run { fleet in
+                var rule = FaultRule(
+                    id: "off",
+                    action: .answer(status: 400, reason: "FeatureNotEnabled", body: nil)
+                )
+                rule.match.limit = 1
+                try await fleet.simulator.addRule(rule)
+                try await fleet.startWorker()
+                try await fleet.publish(Self.body(), messageID: "goal-6")
+                let copy = try await fleet.takeOne(from: fleet.ladder.level(atLeast: .seconds(60)).queueName)
+                #expect(copy.messageText == "goal-6" && copy.attempt == 0)
+                #expect(copy.body == Self.body())
+                let token = Draft.token(1)
+                try await fleet.publish(Draft(token), messageID: "beside")
+                _ = try await fleet.delivered(token)
+                try await fleet.expectNothingLeft()
+            }
+        }
+
+        @Test func `A provider token that Apple refuses pauses broadcasts too, and nothing is lost`() async throws {
             try await Fleet.run { fleet in
                 try await fleet.simulator.addChannel(Self.channel, storage: .none, bundleID: Fleet.app)
                 try await fleet.simulator.addRule(
-                    FaultRule(id: "off", action: .answer(status: 400, reason: "FeatureNotEnabled", body: nil))
+                    FaultRule(id: "off", action: .answer(status: 403, reason: "InvalidProviderToken", body: nil))
                 )
                 try await fleet.startWorker()
-                try await fleet.publish(Self.body(), messageID: "goal-6")
+                try await fleet.publish(Self.body(), messageID: "goal-7")
                 try await eventually("it is answered and back in its queue") {
                     let asked = try await fleet.simulator.rules().first?.hits ?? 0
                     let waiting = try await fleet.depth("pushfleet.\(Fleet.app).now")

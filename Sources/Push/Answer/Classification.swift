@@ -45,6 +45,9 @@ package struct Classification: Equatable, Sendable {
                     .suspectToken(nil)
                 }
             case .context: .suspectToken(reply.reason)
+            // The app's broadcasts wait, its pushes to devices need not: they share a queue but not the fault.
+            case .credential where api == .broadcast && row.flags.contains(.topicScoped):
+                .retry(counts: false, possibleDuplicate: false, delayFloor: Self.broadcastPause)
             case .credential: .credentialFault(reply.reason)
             case .backoff:
                 .retry(
@@ -77,6 +80,9 @@ package struct Classification: Equatable, Sendable {
         guard let row = ReasonTable.row(named: reason.text), row.disposition == .credential else { return nil }
         return Self(outcome: .credentialFault(reason), connection: .retire, alert: row.alert, flags: row.flags)
     }
+
+    /// How long a broadcast waits when its app may not broadcast at present.
+    private static let broadcastPause: Duration = .seconds(60)
 
     private static func longer(_ left: Duration?, _ right: Duration?) -> Duration? {
         guard let left, let right else { return left ?? right }

@@ -124,8 +124,8 @@ extension ReasonTable {
             flags: [.retryOnce, .topicScoped],
             api: .broadcast,
             meaning: "This credential may not broadcast for this bundle id, or the bundle id has a topic's suffix.",
-            next: "Check that bundle_id is the plain bundle id and belongs to the key's team. The lane is paused, its "
-                + "messages wait."
+            next: "Check that bundle_id is the plain bundle id and belongs to the key's team. Its broadcasts "
+                + "wait."
         ),
         StatusReason(
             404,

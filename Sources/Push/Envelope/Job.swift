@@ -21,13 +21,15 @@ package struct Job: Sendable {
     package let wantsReceipt: Bool
 
     /// What is sent is a part of this: the body itself, or the payload whose text was shortened.
-    package let outgoing: [UInt8]
+    package var outgoing: [UInt8] { self.shortened ?? self.body }
+
+    private let shortened: [UInt8]?
 
     /// Where in ``outgoing`` the payload lies; forwarded as it is.
     package let payload: Range<Int>
 
     /// Whether the text of the payload was shortened so that it fits. The body keeps all of it.
-    package let isTruncated: Bool
+    package var isTruncated: Bool { self.shortened != nil }
 
     /// The value of `tokens`, with both brackets; empty for a broadcast.
     package let tokensRange: Range<Int>
@@ -77,9 +79,8 @@ package struct Job: Sendable {
         self.expiresAt = parts.expiresAt
         self.notBefore = parts.notBefore
         self.wantsReceipt = parts.wantsReceipt
-        self.outgoing = parts.shortened ?? body
+        self.shortened = parts.shortened
         self.payload = parts.shortened?.indices ?? parts.payload
-        self.isTruncated = parts.shortened != nil
         self.tokensRange = parts.tokensRange
         self.repeatedTokens = parts.repeatedTokens
         self.tokens = parts.tokens

@@ -4,7 +4,10 @@
 /// the WidgetKit page, for location the Core Location page on push extensions.
 package struct PushTypeRules: Sendable {
     /// What the topic adds to the bundle id.
-    package let topicSuffix: String
+    package var topicSuffix: String { self.suffix.description }
+
+    // Nothing here is counted by reference, so that looking up a rule costs the decoder next to nothing.
+    private let suffix: StaticString
 
     /// The `apns-priority` of a message that names none.
     package let defaultPriority: Priority
@@ -78,7 +81,7 @@ package struct PushTypeRules: Sendable {
     }
 
     init(
-        topicSuffix: String = "",
+        topicSuffix: StaticString = "",
         defaultPriority: Priority = .immediate,
         priorities: Priorities = [.immediate, .considerate],
         refusedPriorities: Priorities = .none,
@@ -87,7 +90,7 @@ package struct PushTypeRules: Sendable {
         credentials: Credentials = .any,
         aps: Aps = .optional
     ) {
-        self.topicSuffix = topicSuffix
+        self.suffix = topicSuffix
         self.defaultPriority = defaultPriority
         self.priorities = priorities
         self.refusedPriorities = refusedPriorities

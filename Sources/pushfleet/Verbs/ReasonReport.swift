@@ -58,6 +58,8 @@ struct ReasonReport: Encodable, Equatable {
             case .payload: ["The message goes to the dead-letter queue at once."]
             case .token: ["The token is reported on the feedback exchange and never tried again."]
             case .context: ["The message goes to the dead-letter queue as suspect_token; no token is removed."]
+            case .credential where row.api == .broadcast && row.flags.contains(.topicScoped):
+                ["Broadcasts wait a minute and are tried again without counting as an attempt; other pushes go on."]
             case .credential: ["The credential pauses and the message goes back to its queue, unharmed."]
             case .backoff:
                 [

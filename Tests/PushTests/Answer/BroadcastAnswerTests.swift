@@ -31,13 +31,25 @@ struct BroadcastAnswerTests {
     @Test(
         "credential faults pause",
         arguments: [
-            (400, "FeatureNotEnabled"), (400, "BroadcastFeatureNotEnabled"), (400, "TopicDisallowed"),
-            (403, "BadCertificate"), (403, "BadCertificateEnvironment"), (403, "TopicMismatch"),
-            (403, "MissingProviderToken"), (403, "InvalidProviderToken"), (403, "ExpiredProviderToken"),
+            (403, "BadCertificate"), (403, "BadCertificateEnvironment"), (403, "MissingProviderToken"),
+            (403, "InvalidProviderToken"), (403, "ExpiredProviderToken"),
         ]
     )
     func credential(status: Int, reason: String) {
         #expect(Self.outcome(status, reason) == .credentialFault(Self.reason(reason)))
+    }
+
+    @Test(
+        "what forbids broadcasts to an app delays them, and leaves its pushes to devices alone",
+        arguments: [
+            (400, "FeatureNotEnabled"), (400, "BroadcastFeatureNotEnabled"), (400, "TopicDisallowed"),
+            (403, "TopicMismatch"),
+        ]
+    )
+    func forbidden(status: Int, reason: String) {
+        let wait = Outcome.retry(counts: false, possibleDuplicate: false, delayFloor: .seconds(60))
+        #expect(Self.outcome(status, reason) == wait)
+        #expect(Classification.classify(Reply(status: status, reason: Self.reason(reason)), api: .broadcast).alert)
     }
 
     @Test(

@@ -1,4 +1,5 @@
 import Push
+import TestRandom
 import Testing
 
 @Suite("Messages to a channel")
@@ -88,6 +89,30 @@ struct ChannelTests {
         let refusal = try #require(Self.refusal(text))
         #expect(refusal.reason == reason && refusal.field == field, "\(refusal)")
         #expect(refusal.detail.contains(hint) && refusal.detail.contains(field), "\(refusal.detail)")
+    }
+
+    @Test("whatever is done to a body, what reaches a header is base64", arguments: [21, 22] as [UInt64])
+    func fuzz(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let source = Array(Self.body(extra: "\"priority\":5,\"push_type\":\"liveactivity\"").utf8)
+        let alphabet = Array("{}[]\",:\\u0aeE+/=-_ \u{1}\r\n".utf8) + [0x80, 0xFF]
+        var accepted = 0
+        for _ in 0..<5000 {
+            var bytes = source
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let at = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes[at] = alphabet.randomElement(using: &random)!
+                case 1: bytes.insert(alphabet.randomElement(using: &random)!, at: at)
+                default: bytes.remove(at: at)
+                }
+            }
+            guard let job = try? EnvelopeDecoder.decode(body: bytes) else { continue }
+            accepted += 1
+            #expect(job.isBroadcast && job.tokenCount == 1 && job.expiresAt != nil, "seed \(seed)")
+            #expect(job.withChannelID { ChannelID.isValid($0) } && job.pushType == .liveactivity)
+        }
+        #expect(accepted > 100, "\(accepted)")
     }
 
     @Test("the payload may have 5120 bytes")
