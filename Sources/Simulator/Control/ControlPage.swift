@@ -54,7 +54,7 @@ enum ControlPage {
             <h2 id="rules-title">Rules in force</h2>
             <div class="scroll" tabindex="0" role="region" aria-labelledby="rules-title">
               <table id="rules">
-                <thead><tr><th>Rule</th><th>Hits</th><th>When</th><th>What</th></tr></thead>
+                <thead><tr><th>Rule</th><th class="number">Hits</th><th>When</th><th>What</th></tr></thead>
                 <tbody></tbody>
               </table>
             </div>
@@ -111,12 +111,12 @@ enum ControlPage {
         th, td { text-align: left; padding: .3rem .6rem; white-space: nowrap; border-top: 1px solid var(--line) }
         thead th { border-top: 0; color: var(--soft); font-weight: 600; background: var(--card) }
         td { font-variant-numeric: tabular-nums } .number { text-align: right }
-        td.token { font-family: ui-monospace, monospace; max-width: 22rem; overflow: hidden; text-overflow: ellipsis }
+        td.token { font-family: ui-monospace, monospace }
         .good { color: var(--good) } .bad { color: var(--bad) } .none { color: var(--none) }
         .empty, .hint { color: var(--soft) } .hint { font-size: .85rem; margin: .4rem 0 0 }
         form { margin: 0 0 .5rem } input#token { font: inherit; font-family: ui-monospace, monospace; width: min(100%, 24rem);
           padding: .3rem .5rem; border: 1px solid var(--line); border-radius: .3rem; background: var(--back); color: inherit }
-        #play-text { white-space: pre-line; margin: 0 0 .5rem; max-width: 70ch } ol { margin: 0; padding-left: 1.4rem }
+        #play-text { margin: 0 0 .5rem; max-width: 70ch } ol { margin: 0; padding-left: 1.4rem }
         li.done { color: var(--soft) }
         .stale main { opacity: .5 }
 
@@ -150,7 +150,7 @@ enum ControlPage {
           : entry.status === undefined ? [entry.accepted ? 'none, accepted' : 'none', 'none']
           : [entry.status + (entry.reason ? ' ' + entry.reason : '') + (entry.answered ? '' : ' (on its way)'),
              entry.status === 200 ? 'good' : 'bad'];
-        const short = value => JSON.stringify(value ?? {}).replace(/["{}]/g, '').replace(/,/g, ', ') || 'always';
+        const short = value => JSON.stringify(value ?? {}).replace(/["{}]/g, '').replace(/[,:]/g, '$& ') || 'always';
         const draw = async () => {
           const token = byId('token').value.trim();
           const wanted = /^([0-9a-f]{2})+$/i.test(token) ? '&token=' + token : '';
@@ -174,7 +174,7 @@ enum ControlPage {
           fill('requests', ledger.entries, wanted ? 'None to this token.' : 'None yet.', (row, entry) => {
             const [text, kind] = answerOf(entry);
             cell(row, time(entry.arrival)); cell(row, text, kind);
-            cell(row, entry.token, 'token').title = entry.token;
+            cell(row, entry.token, 'token');
             cell(row, entry.topic); cell(row, entry.push_type); cell(row, entry.body_bytes, 'number');
             cell(row, entry.connection, 'number'); cell(row, entry.rule);
           });
