@@ -82,7 +82,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "SimulatorTests",
-        dependencies: ["Simulator", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto, yams]
+        dependencies: ["Simulator", "APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto, yams]
     ),
     .testTarget(name: "WorkerTests", dependencies: ["TestRandom", "Worker", "Push", "APNs", "Broker", "Store"]),
     .testTarget(
@@ -96,7 +96,7 @@ let tests: [Target] = [
     .testTarget(
         name: "FaultTests",
         dependencies: [
-            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
+            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto,
         ]
     ),
     .testTarget(

@@ -32,16 +32,16 @@ final class Server {
     private let initialOverflow: StreamOverflow
     private let initialWindows: FaultRule.SettingsForm
     private let host: String
-    private let certificates: ServerCertificates
+    let certificates: ServerCertificates
     private var listener: Listener?
     /// Connections that have come in and whose TLS handshake has not begun.
-    private var held: [ObjectIdentifier: Arrival] = [:]
+    var held: [ObjectIdentifier: Arrival] = [:]
     /// Connections on which nothing will ever be said.
-    private var mute: [ObjectIdentifier: MuteLine] = [:]
+    var mute: [ObjectIdentifier: MuteLine] = [:]
     /// The channel management API, if it is wanted.
     private(set) var channelServer: ChannelServer?
     /// Connections whose TLS handshake is not done.
-    private var arriving: [ObjectIdentifier: Session] = [:]
+    var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
     private var sessions: [Session?] = []
     /// The scenario that is played, and when its next step is due.
@@ -51,7 +51,7 @@ final class Server {
     var isScenarioCounting = false
     /// Keys of the start, which a scenario may revoke and has back when it starts over.
     let keys: [ProviderKey]
-    private var openSessions = 0
+    private(set) var openSessions = 0
     private var queue = TimedQueue<Due>()
     private var alarm: Deadline?
     /// Those who wait for pushes.
@@ -132,60 +132,6 @@ final class Server {
             let endpoint = Endpoint(host: self.host, port: self.port)
             self.listener = try? Listener(on: endpoint, loop: self.loop) { [weak self] in self?.accept($0) }
         }
-    }
-
-    private func accept(_ arrival: Arrival) {
-        let now = self.moment
-        let open = self.openSessions + self.arriving.count + self.held.count + self.mute.count
-        switch self.service.arrive(from: arrival.source, open: open, at: now) {
-        case .refused: arrival.refuse()
-        case .admitted(nil): self.begin(arrival, fault: nil, handshake: FaultRule.HandshakeForm())
-        case .admitted(let fault?): self.accept(arrival, with: fault)
-        }
-    }
-
-    private func accept(_ arrival: Arrival, with fault: FaultRules.Fault) {
-        switch fault.action {
-        case .refuse: self.hold(arrival, for: fault.delay) { $0.refuse() }
-        case .silence:
-            let line = MuteLine { [weak self] in self?.mute[$0] = nil }
-            line.begin(arrival)
-            self.mute[ObjectIdentifier(line)] = line
-        case .handshake(let form):
-            self.hold(arrival, for: fault.delay) { [weak self] in self?.begin($0, fault: nil, handshake: form) }
-        default: self.begin(arrival, fault: fault, handshake: FaultRule.HandshakeForm())
-        }
-    }
-
-    private func hold(_ arrival: Arrival, for delay: Duration, then body: @escaping (Arrival) -> Void) {
-        guard delay > .zero else { return body(arrival) }
-        self.held[ObjectIdentifier(arrival)] = arrival
-        self.after(delay) { [weak self] in
-            guard let arrival = self?.held.removeValue(forKey: ObjectIdentifier(arrival)) else { return }
-            body(arrival)
-        }
-    }
-
-    private func begin(_ arrival: Arrival, fault: FaultRules.Fault?, handshake: FaultRule.HandshakeForm) {
-        guard let tls = self.certificates.context(for: handshake) else { return arrival.refuse() }
-        var windows = self.windows
-        if case .settings(let form)? = fault?.action { windows = windows.changed(by: form) }
-        if case .goAway(_, _, _, let form)? = fault?.action, form.isBeforeSettings { windows.isSent = false }
-        var settings = HTTP2Server.Settings()
-        settings.maxConcurrentStreams = Int(windows.streams ?? self.service.streams.initial)
-        settings.overflow =
-            switch self.overflow {
-            case .refuse: .refuse
-            case .goAway: .goAway
-            case .accept: .accept
-            }
-        settings.initialWindow = Int(windows.window ?? 65_535)
-        settings.connectionWindow = Int(windows.connectionWindow ?? 65_535)
-        settings.updatesWindows = windows.updatesWindows ?? true
-        settings.sendsSettings = windows.isSent
-        let session = Session(server: self, source: arrival.source, fault: fault)
-        self.arriving[ObjectIdentifier(session)] = session
-        session.begin({ arrival.begin(tls: tls, delegate: $0) }, settings: settings)
     }
 
     /// A connection is ready for requests.

@@ -37,6 +37,11 @@ import Wire
         [0x88, 0x40, 1, UInt8(ascii: "a"), 0x7f, 0xa1, 0x1e] + [UInt8](repeating: 97, count: 4000)
         + [UInt8](repeating: 0xbe, count: 12_000)
     private static let ok: [UInt8] = [0x88]
+    /// Puts three fields of 1300 bytes into the table.
+    private static let tableFiller: [UInt8] = Array(
+        repeating: [0x40, 1, UInt8(ascii: "a"), 0x7f, 0x95, 0x09] + [UInt8](repeating: 97, count: 1300),
+        count: 3
+    ).flatMap(\.self)
 
     /// Against a client that has one request open, on stream 1.
     static let againstClients: [Attack] = [
@@ -122,6 +127,30 @@ import Wire
             name: "a flood of informational answers",
             flood: many(frame(1, flags: 4, stream: 1, [0x48, 3, 49, 48, 48]))
         ),
+        Attack(
+            name: "a header list of a megabyte in one block",
+            opening: frame(1, stream: 1, ok) + many(frame(9, stream: 1, largeField), 64)
+                + frame(9, flags: 4, stream: 1)
+        ),
+        Attack(
+            name: "a flood of table sizes",
+            flood: many(
+                frame(1, flags: 4, stream: 1, Array(repeating: [0x20, 0x3f, 0xe1, 0x1f], count: 500).flatMap(\.self))
+            )
+        ),
+        Attack(
+            name: "a table that is filled again and again",
+            flood: many(frame(1, flags: 4, stream: 1, [0x48, 3, 49, 48, 48] + tableFiller), 20)
+        ),
+        Attack(
+            name: "a flood of SETTINGS that change the table",
+            flood: many(frame(4, [0, 1, 0, 0, 0, 0]) + frame(4, [0, 1, 0xff, 0xff, 0xff, 0xff]))
+        ),
+        Attack(
+            name: "a flood of SETTINGS that change the window",
+            flood: many(frame(4, [0, 4, 0, 0, 0, 0]) + frame(4, [0, 4, 0x7f, 0xff, 0xff, 0xff]))
+        ),
+        Attack(name: "a flood of GOAWAY", flood: many(frame(7, [0, 0, 0, 1, 0, 0, 0, 0] + Array("why".utf8)))),
         Attack(name: "a flood of large header fields", flood: many(frame(1, flags: 4, stream: 1, largeField), 4)),
         Attack(name: "a header bomb", flood: many(frame(1, flags: 4, stream: 1, bomb), 4)),
         Attack(name: "a flood of WINDOW_UPDATE", flood: many(frame(8, stream: 1, [0, 0, 0, 1]))),
@@ -135,6 +164,8 @@ import Wire
         struct End: Sendable {
             var record: ClientRecord
             var written: Int
+            var sessionMemory: Int
+            var unsent: Int
         }
         let end = try await onLoop(of: End.self) { loop, report in
             let server = try RawServer(on: loop, tls: TestTLS.server) { connection in
@@ -155,11 +186,18 @@ import Wire
                     connection.transport!.write(attack.flood)
                 }
             }
-            let client = TestClient(to: server.port, tls: try TestTLS.client, on: loop)
+            var settings = HTTP2Client.Settings()
+            settings.measuresMemory = true
+            let client = TestClient(to: server.port, tls: try TestTLS.client, settings: settings, on: loop)
             client.backlog = 1
             client.onClose = { client in
-                let written = server.connections[0].transport!.bytesWritten
-                loop.after(.zero) { report(End(record: client.record, written: written)) }
+                let end = End(
+                    record: client.record,
+                    written: server.connections[0].transport!.bytesWritten,
+                    sessionMemory: client.http.sessionMemory,
+                    unsent: client.http.unsentBytes
+                )
+                loop.after(.zero) { report(end) }
             }
             return (server, client)
         }
@@ -174,6 +212,9 @@ import Wire
         #expect(end.record.late == 0)
         // What it took to see through it.
         #expect(end.written < 64 << 20)
+        // What nghttp2 held at most, header table and answers to be sent included, and what waited for the kernel.
+        #expect(end.sessionMemory > 0 && end.sessionMemory < 512 << 10, "\(end.sessionMemory) bytes")
+        #expect(end.unsent < 512 << 10)
     }
 
     /// Against a server; sent behind the client's preface and an empty SETTINGS.

@@ -56,7 +56,7 @@ import Wire
                 server.echo(connection, stream, id: id, body: body, status: body.isEmpty ? 200 : 400)
             }
             func step(_ connection: HTTP2Server) {
-                let number = Int.random(in: 0..<40, using: &random)
+                let number = Int.random(in: 0..<44, using: &random)
                 walk.steps.append("\(number)")
                 switch number {
                 case 0: connection.abort()
@@ -77,6 +77,14 @@ import Wire
                 case 30: client.http.drain()
                 case 31: client.http.close()
                 case 32..<36: client.http.cancel(Int32.random(in: 0...connection.highestStreamID, using: &random))
+                case 36:
+                    connection.goAway(lastStreamID: connection.highestStreamID, code: 0)
+                    connection.goAway(lastStreamID: .max, code: 0)
+                case 37:
+                    // A frame for a stream that may be open, over, cut or yet to come.
+                    let stream = UInt32(Int32.random(in: 0...connection.highestStreamID + 2, using: &random))
+                    let type = [0, 1, 3, 8].randomElement(using: &random)! as UInt8
+                    connection.inject(HostilePeerTests.frame(type, flags: 5, stream: stream, [0, 0, 0, 8]))
                 default: for _ in 0..<20 { answer(connection) }
                 }
             }

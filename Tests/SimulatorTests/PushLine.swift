@@ -36,10 +36,14 @@ final class PushLine: Sendable {
     }
 
     /// Begins to connect.
-    static func start(port: UInt16, settings: HTTP2Client.Settings = HTTP2Client.Settings()) throws -> PushLine {
+    static func start(
+        port: UInt16,
+        settings: HTTP2Client.Settings = HTTP2Client.Settings(),
+        identity: TLSIdentity? = nil
+    ) throws -> PushLine {
         let made = Locked<LoopBound<End>?>(nil)
         let thread = try LoopThread.start(name: "push-line") { loop in
-            let end = End(port: port, settings: settings, loop: loop)
+            let end = End(port: port, settings: settings, identity: identity, loop: loop)
             made.withLock { $0 = LoopBound(end, to: loop) }
         }
         return PushLine(thread: thread, end: made.withLock { $0! })
@@ -89,14 +93,18 @@ final class PushLine: Sendable {
         private var history = History()
         private var listeners: [(History) -> Void] = []
 
-        init(port: UInt16, settings: HTTP2Client.Settings, loop: EventLoop) {
+        init(port: UInt16, settings: HTTP2Client.Settings, identity: TLSIdentity?, loop: EventLoop) {
             self.loop = loop
             var settings = settings
             settings.keptHeaders = ["apns-id", "apns-unique-id", "retry-after"]
             do {
                 self.client = HTTP2Client(
                     to: Endpoint(host: "127.0.0.1", port: port),
-                    tls: try TLSContext.client(trusting: TestCertificates.shared.authority, alpn: "h2"),
+                    tls: try TLSContext.client(
+                        trusting: TestCertificates.shared.authority,
+                        alpn: "h2",
+                        identity: identity
+                    ),
                     authority: "127.0.0.1:\(port)",
                     settings: settings,
                     on: loop,

@@ -8,12 +8,16 @@ final class FaultLink {
         var frozen: Set<FaultProxy.Direction>
         /// In nanoseconds.
         var delay: UInt64
+        /// Bytes a second; nil is no limit.
+        var rate: Int?
     }
 
     /// One direction of the connection.
     private struct Pipe {
         var pending: [(due: UInt64, bytes: ArraySlice<UInt8>)] = []
         var pendingBytes = 0
+        /// When the last byte leaves that has come so far; in nanoseconds.
+        var busyUntil: UInt64 = 0
         /// The source has said all it had to say.
         var ended = false
         /// The end has been passed on.
@@ -107,14 +111,21 @@ final class FaultLink {
         var pipe = self.pipes[direction]!
         defer { self.pipes[direction] = pipe }
         while !pipe.ended && pipe.pendingBytes < Self.capacity && pipe.allowance != 0 {
-            switch self.source(direction).read(upTo: min(65_536, pipe.allowance ?? .max)) {
+            switch self.source(direction).read(
+                upTo: min(conditions.rate == nil ? 65_536 : 1024, pipe.allowance ?? .max)
+            ) {
             case .bytes(let bytes):
                 if conditions.blackHole.contains(direction) {
                     pipe.swallowed += bytes.count
                     continue
                 }
                 if let allowance = pipe.allowance { pipe.allowance = allowance - bytes.count }
-                pipe.pending.append((Self.now() + conditions.delay, bytes[...]))
+                var due = Self.now() + conditions.delay
+                if let rate = conditions.rate {
+                    pipe.busyUntil = max(pipe.busyUntil, due) + UInt64(bytes.count) * 1_000_000_000 / UInt64(rate)
+                    due = pipe.busyUntil
+                }
+                pipe.pending.append((due, bytes[...]))
                 pipe.pendingBytes += bytes.count
             case .end: pipe.ended = true
             case .nothing: return

@@ -30,6 +30,7 @@ package final class FaultProxy: @unchecked Sendable {
         var frozen: Set<Direction> = []
         var refusing = false
         var delay: UInt64 = 0
+        var rate: Int?
         var allowance: (bytes: Int, direction: Direction, reset: Bool)?
         /// Orders given once; the loop compares them with what it has carried out.
         var cuts = 0
@@ -134,6 +135,11 @@ package final class FaultProxy: @unchecked Sendable {
         self.change { $0.delay = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000) }
     }
 
+    /// Lets through this many bytes a second at most, in each direction of each connection.
+    package func throttle(_ bytesPerSecond: Int) {
+        self.change { $0.rate = bytesPerSecond }
+    }
+
     /// Resets everything and ends the proxy.
     package func stop() {
         self.change { $0.stopped = true }
@@ -196,7 +202,8 @@ package final class FaultProxy: @unchecked Sendable {
             let conditions = FaultLink.Conditions(
                 blackHole: settings.blackHole,
                 frozen: settings.frozen,
-                delay: settings.delay
+                delay: settings.delay,
+                rate: settings.rate
             )
             self.wait(listener, links, conditions)
             if let listener {

@@ -1,3 +1,4 @@
+import Foundation
 import Loop
 import TestLoop
 import TestServers
@@ -68,6 +69,46 @@ import Wire
         } else {
             #expect(error == nil)
         }
+    }
+
+    /// A server by other hands that knows only old protocols, and one that knows new ones, which proves the first.
+    @Test(arguments: [("-tls1", false), ("-tls1_1", false), ("-tls1_2", true), ("-tls1_3", true)])
+    func `TLS before 1.2 is refused, and there is no way back to it`(version: String, isTaken: Bool) async throws {
+        let port = try Repository.script("free-ports", ["1"]).trimmingCharacters(in: .whitespacesAndNewlines)
+        let server = Process()
+        server.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        server.arguments = [
+            "s_server", "-accept", "127.0.0.1:\(port)", version, "-cipher", "ALL:@SECLEVEL=0", "-alpn", "h2", "-quiet",
+            "-cert", TestCertificates.shared.serverCertificate, "-key", TestCertificates.shared.serverKey,
+        ]
+        server.standardInput = Pipe()
+        server.standardOutput = FileHandle.nullDevice
+        server.standardError = FileHandle.nullDevice
+        try server.run()
+        defer {
+            server.terminate()
+            server.waitUntilExit()
+        }
+        let number = try #require(Int(port))
+        while server.isRunning, LoopbackSocket.connected(to: number).map({ $0.close(reset: false) }) == nil {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let error = try await onLoop(of: TransportError?.self) { loop, report in
+            let tls = try TLSContext.client(trusting: TestCertificates.shared.authority, alpn: "h2")
+            let client = Recorder(to: UInt16(number), host: "localhost", tls: tls, on: loop)
+            client.onOpen = { _ in report(nil) }
+            client.onClose = { report($1) }
+            return client
+        }
+        guard !isTaken else {
+            #expect(error == nil)
+            return
+        }
+        guard case .tls(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains("protocol"), "\(text)")
     }
 
     @Test func `Files that are missing are named`() {

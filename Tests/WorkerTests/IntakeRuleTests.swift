@@ -32,6 +32,21 @@ import Testing
         #expect((700...750).contains(update() ?? 0))
     }
 
+    @Test func `Another credential ends a pause with a probe, and forgets how long pauses had become`() {
+        var pause = Pause()
+        let at = { MonotonicTime(nanoseconds: $0 * 1_000_000_000) }
+        #expect(pause.begin(.credential, at: at(0)) == true)
+        #expect(pause.isDue(at: at(15)) == true)
+        #expect(pause.begin(.credential, at: at(15)) == true)
+        pause.credentialChanged(at: at(16))
+        #expect(pause.isDue(at: at(16)) == true)
+        #expect(pause.begin(.credential, at: at(17)) == true)
+        #expect(pause.state == .paused(until: at(32)))
+        var flowing = Pause()
+        flowing.credentialChanged(at: at(0))
+        #expect(flowing.isFlowing)
+    }
+
     @Test func `Demand rises at once and falls only after half a minute`() {
         var demand = Demand()
         let note = { demand.noted($0, at: MonotonicTime(nanoseconds: $1 * 1_000_000_000)) }

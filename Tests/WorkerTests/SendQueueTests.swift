@@ -17,6 +17,22 @@ import Testing
         #expect(queue.count == 0)
     }
 
+    @Test func `What waits moves to another queue whole and in order`() {
+        var queue = SendQueue()
+        queue.append(self.id(1), tokens: 0..<3, isUrgent: false)
+        queue.append(self.id(2), tokens: 0..<4, isUrgent: true)
+        queue.append(self.id(3), tokens: 1..<2, isUrgent: true)
+        _ = queue.takeFirst()
+        var other = SendQueue()
+        while let entry = queue.takeFirstEntry() {
+            other.append(entry.flight, tokens: entry.tokens, isUrgent: entry.isUrgent)
+        }
+        #expect(queue.count == 0)
+        #expect(queue.takeFirst() == nil)
+        let order = other.takeAll().map { "\($0.flight.slot):\($0.token)" }
+        #expect(order == ["2:1", "2:2", "2:3", "3:1", "1:0", "1:1", "1:2"])
+    }
+
     @Test(arguments: 1...50 as ClosedRange<UInt64>)
     func `Every push queued comes out once`(seed: UInt64) {
         var random = SeededRandom(seed: seed)

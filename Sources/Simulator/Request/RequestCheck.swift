@@ -30,7 +30,6 @@ struct RequestCheck: Sendable {
 
     /// What one request is judged with.
     private struct Case {
-        let request: PushRequest
         let now: VirtualClock.Moment
         var key: RegisteredKey?
         /// The topics that were looked at before there was a key, and so must be looked at once more.
@@ -45,9 +44,9 @@ struct RequestCheck: Sendable {
         at now: VirtualClock.Moment
     ) -> Finding {
         if request.isBroadcast { return self.judgeBroadcast(request, binding: &binding, at: now.wall) }
-        var open = Case(request: request, now: now)
+        var open = Case(now: now)
         for step in self.order {
-            guard let verdict = self.look(step, &open, &binding, &buckets) else { continue }
+            guard let verdict = self.look(step, at: request, &open, &binding, &buckets) else { continue }
             open.finding.verdict = verdict
             break
         }
@@ -57,11 +56,11 @@ struct RequestCheck: Sendable {
     /// - Returns: nil when nothing is wrong.
     private mutating func look(
         _ step: CheckStep,
+        at request: PushRequest,
         _ open: inout Case,
         _ binding: inout CredentialBinding,
         _ buckets: inout TokenBuckets
     ) -> Verdict? {
-        let request = open.request
         switch step {
         case .method: return Self.isPost(request) ? nil : .refused(.methodNotAllowed)
         case .path:
@@ -71,7 +70,7 @@ struct RequestCheck: Sendable {
             case .device: nil
             }
         case .duplicates: return request.head.hasDuplicates ? .refused(.duplicateHeaders) : nil
-        case .authorization: return self.authorize(&open, &binding)
+        case .authorization: return self.authorize(request, &open, &binding)
         case .headers: return Self.headerRefusal(of: request).map { .refused($0) }
         case .topic:
             if let certificate = binding.certificate {
@@ -98,12 +97,16 @@ struct RequestCheck: Sendable {
         }
     }
 
-    private mutating func authorize(_ open: inout Case, _ binding: inout CredentialBinding) -> Verdict? {
+    private mutating func authorize(
+        _ request: PushRequest,
+        _ open: inout Case,
+        _ binding: inout CredentialBinding
+    ) -> Verdict? {
         guard binding.certificate == nil else {
             open.finding.isAuthorized = true
             return nil
         }
-        let authorization = open.request.head.authorization.map { open.request.head[$0] }
+        let authorization = request.head.authorization.map { request.head[$0] }
         let result = self.providerTokens.check(authorization, binding: &binding, topics: self.topics, at: open.now.wall)
         switch result {
         case .refused(let reason, let token):
@@ -114,7 +117,7 @@ struct RequestCheck: Sendable {
             open.finding.isAuthorized = true
             open.key = key
             guard open.hasTopic else { return nil }
-            return (binding.topics ?? self.topics).refusal(of: open.request.topic, key: key).map { .refused($0) }
+            return (binding.topics ?? self.topics).refusal(of: request.topic, key: key).map { .refused($0) }
         }
     }
 

@@ -36,7 +36,7 @@ struct PushService: Sendable {
     private(set) var ledger: Ledger
     private(set) var log = ConnectionLog()
     /// Open connections by their place, which is used again when they are closed.
-    private var connections: [Connection?] = []
+    private(set) var connections: [Connection?] = []
     private var freePlaces: [Int] = []
     private var numberOfLast = 0
     /// Connections that came in, also those that never opened.
@@ -121,7 +121,7 @@ struct PushService: Sendable {
 
     /// A connection has shown a certificate.
     mutating func present(_ certificate: Certificate, on place: Int, at now: Moment) -> CertificateOutcome {
-        let environment = self.settings.providerTokens.environment
+        let environment = self.check.providerTokens.settings.environment
         switch ClientCertificateCheck.judge(certificate, for: environment, at: now.wall) {
         case .accepted(let client):
             self.connections[place]?.binding.certificate = client
@@ -339,66 +339,6 @@ struct PushService: Sendable {
         self.ledger.withdraw(entry)
     }
 
-    // MARK: What is done
-
-    private struct Plan {
-        var deed: Deed
-        var status: UInt16
-        var reason: String?
-    }
-
-    private func plan(
-        for request: PushRequest,
-        id: MessageID,
-        stream: Int32,
-        finding: RequestCheck.Finding?,
-        fault: FaultRules.Fault?
-    ) -> Plan {
-        let isOwnID = request.messageID.value != nil
-        var answer = Answer(status: 200, id: id, isOwnID: isOwnID, uniqueID: nil, body: [])
-        answer.isBroadcast = request.isBroadcast
-        if self.check.providerTokens.settings.environment == .sandbox {
-            answer.uniqueID = MessageID(high: Digest.mix(id.high), low: Digest.mix(id.low))
-        }
-        var reason: String?
-        if let verdict = finding?.verdict, let refusal = verdict.reason {
-            answer.status = verdict.status
-            answer.body = Self.body(refusal.rawValue, timestamp: verdict.timestamp)
-            reason = refusal.rawValue
-        }
-        switch fault?.action {
-        case nil, .pass?, .revokeKey?, .addBundleID?, .setEnvironment?, .blockConnects?:
-            return Plan(deed: .answer(answer), status: answer.status, reason: reason)
-        case .refuse?, .silence?, .handshake?:
-            // Never asked about requests.
-            return Plan(deed: .answer(answer), status: answer.status, reason: reason)
-        case .some(.ignorePings), .some(.settings):
-            let deed = fault.map { Deed.also($0.action, .answer(answer)) } ?? .answer(answer)
-            return Plan(deed: deed, status: answer.status, reason: reason)
-        case .answer(let status, let reason, let body, let form)?:
-            answer.status = UInt16(clamping: status)
-            let timestamp = form.timestamp.map { UnixTime(milliseconds: $0) }
-            answer.body = body.map { Array($0.utf8) } ?? reason.map { Self.body($0, timestamp: timestamp) } ?? []
-            let deed = form == FaultRule.AnswerForm() ? Deed.answer(answer) : .formed(answer, form)
-            return Plan(deed: deed, status: answer.status, reason: reason)
-        case .goAway(let code, let debugData, let lastStream, let form)?:
-            let isAnswered = finding != nil && lastStream.covers(stream) && form.isAnswered
-            let farewell = Farewell(code: code, debugData: Array(debugData.utf8), lastStream: lastStream, form: form)
-            let deed = Deed.goAway(farewell, answer: isAnswered ? answer : nil)
-            return Plan(deed: deed, status: isAnswered ? answer.status : 0, reason: isAnswered ? reason : nil)
-        case .reset(let code, let then)?: return Plan(deed: .reset(code: code, then: then), status: 0)
-        case .drop?: return Plan(deed: .drop, status: 0)
-        case .close?: return Plan(deed: .close, status: 0)
-        case .stall?: return Plan(deed: .stall, status: 0)
-        case .blackHole(let reads)?: return Plan(deed: .blackHole(reads: reads), status: 0)
-        }
-    }
-
-    private static func body(_ reason: String, timestamp: UnixTime?) -> [UInt8] {
-        guard let timestamp else { return Array("{\"reason\":\"\(reason.jsonEscaped)\"}".utf8) }
-        return Array("{\"reason\":\"\(reason.jsonEscaped)\",\"timestamp\":\(timestamp.milliseconds)}".utf8)
-    }
-
     // MARK: Control
 
     /// Adds a key, or replaces the one with its id.
@@ -488,84 +428,5 @@ struct PushService: Sendable {
         self.check.providerTokens.resetUses()
         self.latency = self.settings.latency
         return self.setStreams(self.settings.streams)
-    }
-
-    // MARK: Queries
-
-    var summary: LedgerSummary {
-        let totals = self.ledger.totals
-        return LedgerSummary(
-            requests: totals.requests,
-            accepted: totals.accepted,
-            answered: totals.answered,
-            withdrawn: totals.withdrawn,
-            repeated: totals.repeated,
-            duplicates: totals.duplicates,
-            afterGone: totals.afterGone,
-            dropped: totals.dropped,
-            tokens: self.ledger.tokens.chains.count,
-            ids: self.ledger.ids.chains.count,
-            verdicts: self.ledger.verdicts,
-            connectionsOpened: self.log.opened,
-            connectionsOpen: self.log.open,
-            connectionsPeak: self.log.peak,
-            connectionsByKey: self.log.byKey,
-            connectionsByTeam: self.log.byTeam,
-            connectionsPerMinute: self.log.minutes,
-            connectionsArrived: self.arrivals,
-            connectionsRefused: self.gate.refused,
-            traffic: self.connections.reduce(self.log.traffic) { $0 + ($1?.traffic ?? ConnectionTraffic()) },
-            providerTokens: self.check.providerTokens.uses,
-            ledgerBytes: self.ledger.footprint
-        )
-    }
-
-    func records(_ filter: LedgerFilter) -> [LedgerRecord] {
-        self.ledger.records(filter, ruleIDs: self.faults.ids)
-    }
-
-    func lastPush(to token: [UInt8], topic: [UInt8]?) -> LedgerRecord? {
-        self.ledger.lastPush(to: token, topic: topic, ruleIDs: self.faults.ids)
-    }
-
-    func device(_ token: [UInt8], at now: UnixTime) -> DeviceReport {
-        self.ledger.device(token, at: now, ruleIDs: self.faults.ids)
-    }
-
-    /// The connections that are open, and of those that are closed the newest, in the order of opening.
-    func connectionRecords(limit: Int) -> [ConnectionRecord] {
-        let open = self.connections.compactMap { $0?.record() }
-        let closed = self.log.closed.suffix(max(0, limit - open.count))
-        return (closed + open).sorted { $0.number < $1.number }.suffix(limit)
-    }
-}
-
-extension FaultRules.Fault {
-    /// Whether a request that meets the fault on `stream` is judged, and accepted if it is good.
-    fileprivate func isProcessed(_ stream: Int32) -> Bool {
-        // A GOAWAY says itself what was processed: anything else would make the simulator a liar.
-        if case .goAway(_, _, let lastStream, let form) = self.action {
-            // What is then never answered may have been processed, or not.
-            return lastStream.covers(stream) && (form.isAnswered || self.processes)
-        }
-        return self.processes
-    }
-}
-
-extension FaultRule.GoAwayForm {
-    /// Whether the request itself gets its answer, unless it lies beyond the last stream.
-    fileprivate var isAnswered: Bool { self.then == .drain || self.then == .stay }
-}
-
-extension FaultRule.LastStream {
-    fileprivate func covers(_ stream: Int32) -> Bool { stream <= self.number(for: stream) }
-
-    /// - Parameter stream: the one of the request, or else the newest.
-    func number(for stream: Int32) -> Int32 {
-        switch self {
-        case .current: stream
-        case .zero: 0
-        case .stream(let number): number
-        }
     }
 }

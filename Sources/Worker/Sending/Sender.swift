@@ -140,8 +140,8 @@ final class Sender {
         while let (flight, tokens, isUrgent) = self.queue.takeFirstEntry() {
             successor.enqueue(flight, tokens: tokens, isUrgent: isUrgent)
         }
-        self.pool.supersede()
         self.drain()
+        self.pool.supersede()
     }
 
     /// Whether it has no connection left.

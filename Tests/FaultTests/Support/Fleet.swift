@@ -46,7 +46,12 @@ final class Fleet {
     let proxy: FaultProxy?
     private(set) var simulator: Simulator
     private(set) var session: BrokerSession
-    private let directory: String
+    let directory: String
+    private let login: String
+    private let workerSettings: [String]
+    /// What the configuration names from the next `writeConfiguration` on.
+    var keyID = "KEY1234567"
+    var keyFile = TestCertificates.shared.signingKey
     private let drainTimeout: Duration
     private var workers: [WorkerProcess] = []
     private var published: Set<Int> = []
@@ -68,6 +73,8 @@ final class Fleet {
     ) async throws {
         self.redis = try redis ?? PrivateRedis()
         self.drainTimeout = drainTimeout
+        self.login = login
+        self.workerSettings = worker
         self.directory = try Repository.makeTemporaryDirectory("faults")
         let simulator = try await Self.startSimulator(latency: latency)
         self.simulator = simulator
@@ -76,7 +83,7 @@ final class Fleet {
         try await self.declare()
         for queue in Self.topology.queues { try await self.session.purge(queue: queue.name) }
         try await self.initializeBudget()
-        try self.writeConfiguration(login: login, worker: worker)
+        try self.writeConfiguration()
     }
 
     /// Runs a test on a fleet of its own, and ends all of it however the test ends.
@@ -182,29 +189,31 @@ final class Fleet {
 
     private var pool: String { "production.TEAM123456.KEY1234567" }
     var poolKey: String { Keys.budget(pool: self.pool) }
+    /// The budget of the key that the configuration names now.
+    var currentPoolKey: String { Keys.budget(pool: "production.TEAM123456.\(self.keyID)") }
     private var configuration: String { "\(self.directory)/pushfleet.yaml" }
 
-    private func writeConfiguration(login: String, worker: [String]) throws {
+    func writeConfiguration() throws {
         let certificates = TestCertificates.shared
         let text = """
             amqp:
               url: \(Self.rabbit.url())
               heartbeat: 5s
             redis:
-              url: redis://\(login)localhost:\(self.redis.port)
+              url: redis://\(self.login)localhost:\(self.redis.port)
             budget:
               lease: \(Self.lease.components.seconds)s
               heartbeat: 500ms
               quantum: 1s
             worker:
               drain_timeout: \(self.drainTimeout.components.seconds)s
-            \(worker.map { "  \($0)\n" }.joined())
+            \(self.workerSettings.map { "  \($0)\n" }.joined())
             credentials:
               main:
                 environment: production
                 team_id: TEAM123456
-                key_id: KEY1234567
-                key_file: \(certificates.signingKey)
+                key_id: \(self.keyID)
+                key_file: \(self.keyFile)
                 max_connections: \(Self.budget)
                 host: localhost
                 port: \(self.proxy?.port ?? Int(self.simulator.port))
@@ -355,8 +364,9 @@ final class Fleet {
     }
 
     /// Connections that Redis counts, by worker.
-    func grants() throws -> [Int] {
-        let fields = try self.redis.cli("HGETALL", self.poolKey).split(separator: "\n")
+    /// - Parameter poolKey: of which budget; nil for that of the first key.
+    func grants(of poolKey: String? = nil) throws -> [Int] {
+        let fields = try self.redis.cli("HGETALL", poolKey ?? self.poolKey).split(separator: "\n")
         return stride(from: 0, to: fields.count - 1, by: 2).compactMap { index in
             fields[index] == "meta" ? nil : fields[index + 1].split(separator: " ").first.flatMap { Int($0) }
         }
@@ -378,15 +388,20 @@ final class Fleet {
 
     // MARK: The end
 
-    /// Waits until everything is settled, ends the workers that still run, and counts.
-    func finish() async throws -> Verdict {
-        try await eventually("everything is settled", within: .seconds(90)) {
+    /// Waits until everything that was published is settled.
+    func settled(within limit: Duration = .seconds(90)) async throws {
+        try await eventually("everything is settled", within: limit) {
             guard try await self.waiting() == 0 else { return false }
             // Between two queues a message is in none: only its answer tells that it is done.
             let answered = try await self.accepted(answered: true).keys
             let done = self.answeredBefore.union(answered).count + (try await self.dead())
             return done >= self.published.count
         }
+    }
+
+    /// Waits until everything is settled, ends the workers that still run, and counts.
+    func finish() async throws -> Verdict {
+        try await self.settled()
         for worker in self.workers where worker.end == nil { worker.signal(SIGTERM) }
         for worker in self.workers { try await worker.waitForEnd() }
         let verdict = try await self.count()

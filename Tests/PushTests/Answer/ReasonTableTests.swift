@@ -199,6 +199,7 @@ struct ReasonTableTests {
         arguments: [
             (SendFailure.notSent(.streamRefused), false, StatusReason.ConnectionFate.keep),
             (.notSent(.goAwayUnprocessed), false, .retire), (.notSent(.noConnection), false, .keep),
+            (.notSent(.credentialReplaced), false, .retire),
             (.notSent(.draining), false, .keep), (.maybeSent(.connectionLost), true, .retire),
             (.maybeSent(.timeout), true, .retire), (.maybeSent(.reset(code: 2)), true, .keep),
             (.maybeSent(.protocolViolation), true, .retire),
