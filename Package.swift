@@ -47,7 +47,7 @@ let rooms: [Target] = [
     .target(name: "Worker", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", logging]),
     .target(
         name: "Simulator",
-        dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging]
+        dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
     ),
     .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push"]),
     .executableTarget(
@@ -82,7 +82,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "SimulatorTests",
-        dependencies: ["Simulator", "APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]
+        dependencies: ["Simulator", "APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto, yams]
     ),
     .testTarget(name: "WorkerTests", dependencies: ["TestRandom", "Worker", "Push", "APNs", "Broker", "Store"]),
     .testTarget(
@@ -98,6 +98,10 @@ let tests: [Target] = [
         dependencies: [
             "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto,
         ]
+    ),
+    .testTarget(
+        name: "ScenarioTests",
+        dependencies: ["Worker", "Simulator", "Broker", "Store", "Push", "TestServers", logging]
     ),
     .testTarget(
         name: "EndToEndTests",

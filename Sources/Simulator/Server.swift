@@ -44,9 +44,18 @@ final class Server {
     var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
     private var sessions: [Session?] = []
+    /// The scenario that is played, and when its next step is due.
+    var run: ScenarioRun?
+    var scenarioAlarm: Deadline?
+    /// Whether a step waits for a count.
+    var isScenarioCounting = false
+    /// Keys of the start, which a scenario may revoke and has back when it starts over.
+    let keys: [ProviderKey]
     private(set) var openSessions = 0
     private var queue = TimedQueue<Due>()
     private var alarm: Deadline?
+    /// Those who wait for pushes.
+    var waiters: [PushWaiter] = []
 
     /// - Throws: `ListenError`, `TLSContextError` or `ProviderKeyError`.
     init(settings: Simulator.Settings, loop: EventLoop) throws {
@@ -61,6 +70,7 @@ final class Server {
         var service = PushService(settings: settings.service)
         for key in settings.keys { try service.addKey(key) }
         self.service = service
+        self.keys = settings.keys
         self.certificates = try ServerCertificates(
             usual: CertificateFiles(certificate: settings.certificate, privateKey: settings.privateKey),
             others: settings.certificates,
@@ -76,6 +86,7 @@ final class Server {
         if let port = settings.channelPort {
             self.channelServer = try ChannelServer(settings: settings, port: port, server: self)
         }
+        if let scenario = settings.scenario { self.play(scenario) }
     }
 
     /// Lets the listener be made before the server that it belongs to.
@@ -138,6 +149,7 @@ final class Server {
         } else {
             self.sessions[place] = session
         }
+        if self.isScenarioCounting { self.loop.after(.zero) { [weak self] in self?.proceed() } }
         session.watchIdleness()
         if let certificate = session.peerCertificate { self.welcome(session, with: certificate, at: place) }
         return place
@@ -170,6 +182,7 @@ final class Server {
 
     /// Takes in one request.
     func receive(_ request: PushRequest, stream: Int32, on session: Session, place: Int) {
+        defer { if self.isScenarioCounting { self.proceed() } }
         let now = self.moment
         guard stream <= session.lastStream else {
             // Its beginning was here before the GOAWAY, its end came after it.
@@ -178,6 +191,7 @@ final class Server {
             return session.abandon(stream)
         }
         let reaction = self.service.receive(request, stream: stream, on: place, at: now)
+        if !self.waiters.isEmpty { self.wakeWaiters(for: request.token) }
         session.isUnderWay(stream, entry: reaction.entry)
         if let limit = reaction.streamLimit { session.announce(limit) }
         let pending = Pending(session: session, stream: stream, entry: reaction.entry, deed: reaction.deed)
@@ -353,6 +367,8 @@ final class Server {
         self.windows = self.initialWindows
         self.policyHasChanged()
         self.listens = true
+        if self.run != nil { self.changeClock { clock, real in clock.resume(at: real) } }
+        self.startOver()
     }
 
     private func announce(_ changes: [(place: Int, limit: UInt32)]) {
@@ -387,6 +403,8 @@ final class Server {
         self.listener = nil
         self.channelServer?.close()
         self.alarm?.cancel()
+        self.scenarioAlarm?.cancel()
+        self.endWaiting()
         for session in self.arriving.values { session.end(withReset: true, ending: "stopped") }
         for line in self.mute.values { line.end() }
         self.mute.removeAll()

@@ -71,6 +71,11 @@ package final class Simulator: Sendable {
         try await self.desk.ask { $0.connectionRecords(limit: limit) }
     }
 
+    /// Whether the scenario that is played, if there is one, has nothing left to do.
+    package func isScenarioOver() async throws -> Bool {
+        try await self.desk.ask { $0.run?.timeline.isOver ?? true }
+    }
+
     // MARK: What it shall do
 
     /// Adds a rule behind the others, or replaces the one with its id.

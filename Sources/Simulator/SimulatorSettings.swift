@@ -23,6 +23,9 @@ extension Simulator {
         package var clientAuthorities: String?
         package var environment = APNsEnvironment.production
         package var keys: [ProviderKey] = []
+        /// Whether provider tokens of keys that were never added are taken without a check of their signature: to try
+        /// things out without keys. Apple takes none.
+        package var acceptsAnyKey = false
         /// The apps of the provider's team; nil: any topic will do.
         package var bundleIDs: Set<String>?
         package var unknownTokens = UnknownTokens.accept
@@ -66,15 +69,24 @@ extension Simulator {
         package var ledgerLimit = 1_000_000
         /// Of how many of the newest requests the body is kept.
         package var keptBodies = 1000
+        /// What it plays; see ``Scenario``.
+        package private(set) var scenario: Scenario?
 
         package init(certificate: String, privateKey: String) {
             self.certificate = certificate
             self.privateKey = privateKey
         }
 
+        /// Has a scenario played, whose seed and settings go before those set so far.
+        package mutating func play(_ scenario: Scenario) {
+            self.scenario = scenario
+            if let seed = scenario.seed { self.seed = seed }
+        }
+
         var service: PushService.Settings {
             var settings = PushService.Settings()
             settings.providerTokens.environment = self.environment
+            settings.providerTokens.acceptsAnyKey = self.acceptsAnyKey
             settings.providerTokens.updateInterval = self.providerTokenInterval
             settings.providerTokens.maximumAge = self.providerTokenAge
             settings.providerTokens.updateScope = self.providerTokenScope

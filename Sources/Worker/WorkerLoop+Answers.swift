@@ -121,6 +121,10 @@ extension WorkerLoop {
         if case .delivered = classification.outcome {
             self.counters.observe(.endToEnd, self.loop.wallTime - self.flights[id].published, line.counters)
             self.hear(.accepted, of: answered)
+            if !line.gate.doubts.isEmpty {
+                let topic = self.topic(of: self.flights[id].job, on: line)
+                line.gate.accepted(topic, sentAt: self.loop.now - latency)
+            }
             self.settle(id, token, as: .delivered)
             self.finishIfComplete(id)
             return self.releaseToken(hash, accepted: true)
@@ -137,7 +141,11 @@ extension WorkerLoop {
             of: answered
         )
         if classification.flags.contains(.pauseLane) { self.pause(line, .credential, reason: reply.reason) }
-        self.apply(classification, apns: reply.reason, answered, hash, id, token, because: reply.counterName)
+        if case .credentialFault(let reason) = classification.outcome, !self.flights[id].isLost {
+            self.credentialFault(reason, classification, answered, id, token, sentAt: self.loop.now - latency)
+        } else {
+            self.apply(classification, apns: reply.reason, answered, hash, id, token, because: reply.counterName)
+        }
         self.releaseToken(hash, accepted: false)
     }
 
@@ -219,7 +227,9 @@ extension WorkerLoop {
             if answered.isLate { return self.giveBack(id, token) }
             self.settle(id, token, as: .deadLetter(.suspectToken, apns: reason))
         case .credentialFault(let reason):
-            return self.credentialFault(reason, classification, answered, id, token)
+            // Only answers say so, and those are not judged here.
+            self.pause(flight.line, .credential, reason: reason)
+            return self.giveBack(id, token)
         }
         self.finishIfComplete(id)
     }
@@ -229,19 +239,25 @@ extension WorkerLoop {
         _ classification: Classification,
         _ answered: PushAnswered,
         _ id: FlightID,
-        _ token: Int
+        _ token: Int,
+        sentAt time: MonotonicTime
     ) {
-        guard let sender = self.flights[id].line.sender else { return }
         let line = answered.line
+        let isScoped = classification.flags.contains(.topicScoped)
+        let topic = isScoped ? self.topic(of: self.flights[id].job, on: line) : []
         let onceMore = classification.flags.contains(.retryOnce) || classification.refreshProviderToken
-        if onceMore, !answered.isProbe, line.passage == .go, self.flights[id].takeSecondChance(token) {
-            return sender.enqueue(id, tokens: token..<token + 1, isUrgent: line.lane == .now)
+        if onceMore, !answered.isProbe, line.passage == .go, line.gate.topics[topic] == nil,
+            !line.gate.doubts[topic, default: CredentialDoubt()].refused(sentAt: time, at: self.loop.now),
+            self.flights[id].takeSecondChance(token)
+        {
+            return self.enqueueAgain(SendQueue.Push(flight: id, token: token))
         }
-        guard classification.flags.contains(.topicScoped) else {
+        line.gate.doubts[topic] = nil
+        guard isScoped else {
             self.pause(line, .credential, reason: reason)
             return self.giveBack(id, token)
         }
-        self.pauseTopic(self.topic(of: self.flights[id].job, on: line), of: line, reason: reason)
+        self.pauseTopic(topic, of: line, reason: reason)
         self.postpone(
             SendQueue.Push(flight: id, token: token),
             for: Self.shortestPostponement,

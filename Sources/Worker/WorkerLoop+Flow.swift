@@ -38,7 +38,9 @@ extension WorkerLoop {
                         + "of the app that the body names"
                 )
             }
-            if line.lint == .strict, let finding = PayloadLint.first(in: job, isBroadcast: job.isBroadcast) { throw Refusal(finding) }
+            if line.lint == .strict, let finding = PayloadLint.first(in: job, isBroadcast: job.isBroadcast) {
+                throw Refusal(finding)
+            }
             if job.isTruncated { self.counters.add(.truncated, line.counters) }
             return job
         case .unrouted:

@@ -11,4 +11,6 @@ struct VerbFailure: Error, Equatable {
 
     /// `EX_CONFIG` of sysexits.h.
     static let configuration: Int32 = 78
+    /// `EX_USAGE` of sysexits.h.
+    static let usage: Int32 = 64
 }

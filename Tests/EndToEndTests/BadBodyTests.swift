@@ -17,7 +17,7 @@ extension EndToEnd {
         private static let cases: [Case] = {
             let bodies = [
                 "", "<html><body><h1>502 Bad Gateway</h1></body></html>", #"{"reason":"Unregis"#, "null", "[]",
-                #"{"reason":410}"#, #"{"reason":"\u0000\u0001"}"#, String(repeating: "x", count: 20_000),
+                #"{"reason":410}"#, #"{"reason":"\u0000\u0001"}"#, String(repeating: "x", count: 3000),
                 #"{"reason":"Unregistered"} and more"#,
             ]
             let statuses = [400, 404, 410, 413, 429, 500, 502, 503]

@@ -131,7 +131,13 @@ final class Fleet: Sendable {
             settings.credentials = options.apps.indices.map { index in
                 var own = credential
                 own.name = "key-\(index)"
-                own.keyID = Self.keyID(index)
+                own.kind = .token(
+                    SigningKeySettings(
+                        teamID: Self.teamID,
+                        keyID: Self.keyID(index),
+                        file: TestCertificates.shared.signingKey
+                    )
+                )
                 return own
             }
         }

@@ -86,7 +86,9 @@ extension EndToEnd {
                     try fleet.redis.cli("HGET", "pf:{counters}:of:now:\(Fleet.app)", "publish_failures") != ""
                 }
                 await fleet.stopWorkers()
-                #expect(try await fleet.depth("pushfleet.\(Fleet.app).now") == 1, "it was not acknowledged")
+                try await eventually("it is back, since it was not acknowledged") {
+                    try await fleet.depth("pushfleet.\(Fleet.app).now") == 1
+                }
                 _ = try await fleet.session.declare(
                     FleetTopology.make(apps: [AppID(Fleet.app)!], delays: fleet.ladder.levels)
                 )

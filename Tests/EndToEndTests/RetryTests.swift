@@ -129,7 +129,10 @@ extension EndToEnd {
         @Test func `A burst of 503 costs attempts but no message`() async throws {
             try await Fleet.run { fleet in
                 try await fleet.startWorker()
-                try await fleet.simulator.addRule(Self.unavailable("503", limit: 120))
+                // In between come other answers: a run of them would be an outage.
+                var burst = Self.unavailable("503", limit: 120)
+                burst.match.every = 2
+                try await fleet.simulator.addRule(burst)
                 for number in 0..<200 {
                     try await fleet.publish(Draft(Draft.token(number, prefix: "503")), messageID: "burst-\(number)")
                 }

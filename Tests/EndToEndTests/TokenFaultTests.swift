@@ -49,9 +49,7 @@ extension EndToEnd {
                 _ = try await fleet.delivered(Draft.token(1))
                 let busy = Draft.token(7, prefix: "b5")
                 for number in 0..<10 { try await fleet.publish(Draft(busy), messageID: "busy-\(number)") }
-                for number in 100..<200 {
-                    try await fleet.publish(Draft(Draft.token(number)), messageID: "o-\(number)")
-                }
+                try await fleet.publish(Draft(tokens: (100..<200).map { Draft.token($0) }), messageID: "others")
                 try await fleet.accepted(111)
                 let pushes = try await fleet.requests(to: busy)
                 #expect(pushes.count == 10)

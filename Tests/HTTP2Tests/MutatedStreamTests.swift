@@ -10,6 +10,9 @@ import Testing
 ///
 /// The streams in `Corpus` were recorded from our server and from nghttpd. `scripts/fuzz` does the same for longer and
 /// looks for inputs that reach new code.
+///
+/// A fault is told with the seed that shows it again, see `PUSHFLEET_FUZZ_SEED` below. A case that ends the process leaves
+/// its seed in `pushfleet-fuzz-seed-<part>` in the temporary directory.
 @Suite struct MutatedStreamTests {
     static let cases = 20_000
 
@@ -40,6 +43,13 @@ import Testing
         let share = UInt64(Self.cases / 4)
         let corpus = try Self.corpus()
         try #require(corpus.count >= 5)
+        let present = "\(FileManager.default.temporaryDirectory.path)/pushfleet-fuzz-seed-\(part)"
+        let file = open(present, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        try #require(file >= 0)
+        defer {
+            close(file)
+            unlink(present)
+        }
         let report = try await onLoop(of: Report.self) { loop, report in
             var result = Report()
             var seeds = (Self.only.map { [$0] } ?? Array(part * share..<(part + 1) * share))[...]
@@ -49,6 +59,10 @@ import Testing
                 seeds.isEmpty ? report(result) : { _ = loop.after(.zero, some) }()
             }
             func run(_ seed: UInt64) {
+                // Twenty digits, so that each overwrites the last.
+                let digits = String(seed)
+                let line = String(repeating: "0", count: 20 - digits.count) + digits + "\n"
+                pwrite(file, line, line.utf8.count, 0)
                 var random = SeededRandom(seed: seed)
                 var mutator = FrameMutator(seed: random.next())
                 let base = corpus.randomElement(using: &random)!

@@ -87,12 +87,15 @@ import Testing
         Row("a body that is no JSON", .badRequestPayload) { $0.body = Array("{".utf8) },
     ]
 
+    private static let now = PushService.Moment(wall: TestKey.now, monotonic: MonotonicTime(nanoseconds: 0))
+
     @Test(arguments: rows) func `A broadcast is judged as the page says`(row: Row) throws {
         var check = try Self.check()
         var binding = CredentialBinding()
+        var buckets = TokenBuckets(rate: nil)
         var draft = Self.draft()
         row.change(&draft)
-        let verdict = check.judge(draft.request, binding: &binding, at: TestKey.now).verdict
+        let verdict = check.judge(draft.request, binding: &binding, buckets: &buckets, at: Self.now).verdict
         #expect(verdict.reason == row.reason)
         #expect(verdict.status == row.reason?.status ?? 200)
     }
@@ -100,7 +103,8 @@ import Testing
     @Test func `An app that the team does not have cannot broadcast`() throws {
         var check = try Self.check(bundleIDs: ["com.example.other"])
         var binding = CredentialBinding()
-        let verdict = check.judge(Self.draft().request, binding: &binding, at: TestKey.now).verdict
+        var buckets = TokenBuckets(rate: nil)
+        let verdict = check.judge(Self.draft().request, binding: &binding, buckets: &buckets, at: Self.now).verdict
         #expect(verdict.reason == .topicDisallowed)
     }
 

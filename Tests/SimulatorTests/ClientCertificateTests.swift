@@ -127,7 +127,9 @@ import Wire
 
     @Test func `Without a certificate all is as before, also where authorities are named`() async throws {
         let authority = TestCertificates.shared.authority
-        try await self.with(nil, { $0.clientAuthorities = authority }) { (simulator, line) async throws in
+        try await self.with(nil) {
+            $0.clientAuthorities = authority
+        } _: { (simulator, line) async throws in
             #expect(await line.send(Self.draft).status == 200)
             #expect(await line.send(Self.draft.with("authorization", nil)).status == 403)
             #expect(try await simulator.summary().providerTokens.count == 1)
@@ -136,7 +138,9 @@ import Wire
 
     @Test func `A stranger's certificate is refused in the handshake where authorities are named`() async throws {
         let authority = TestCertificates.shared.authority
-        try await self.with(.stranger, { $0.clientAuthorities = authority }) { (simulator, line) async throws in
+        try await self.with(.stranger) {
+            $0.clientAuthorities = authority
+        } _: { (simulator, line) async throws in
             async let outcome = line.send(Self.draft)
             guard case .transport = await line.history().closeReason else {
                 Issue.record("the connection ended otherwise")

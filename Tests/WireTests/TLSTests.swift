@@ -86,7 +86,8 @@ import Wire
         server.standardError = FileHandle.nullDevice
         try server.run()
         defer {
-            server.terminate()
+            // Not SIGTERM: a child inherits the signals that this thread blocks.
+            kill(server.processIdentifier, SIGKILL)
             server.waitUntilExit()
         }
         let number = try #require(Int(port))

@@ -105,6 +105,25 @@ private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds:
     }
 }
 
+@Suite struct CredentialDoubtTests {
+    @Test func `One refusal is not believed, nor those of pushes that were on their way; the next one is`() {
+        var doubt = CredentialDoubt()
+        let refused = { doubt.refused(sentAt: at($0), at: at($1)) }
+        #expect(!refused(1, 2))
+        #expect(!refused(1.5, 2.5), "it was sent before anybody knew")
+        #expect(refused(2, 3))
+        #expect(!refused(3, 4), "a pause later it begins anew")
+    }
+
+    @Test func `What was accepted clears the doubt if it was sent after it began`() {
+        var doubt = CredentialDoubt()
+        _ = doubt.refused(sentAt: at(1), at: at(2))
+        let accepted = { doubt.accepted(sentAt: at($0)) }
+        #expect(!accepted(1.5))
+        #expect(accepted(2.5))
+    }
+}
+
 @Suite struct SuspectBreakerTests {
     @Test func `It opens at its share of the last answers, not before there are twenty`() {
         let breaker = Box(SuspectBreaker(window: 100, threshold: 50))

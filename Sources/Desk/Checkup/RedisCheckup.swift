@@ -42,15 +42,20 @@ package enum RedisCheckup {
                 }
             )
         )
+        findings.append(
+            Self.counters(
+                await Self.result { () throws(RedisFailure) in try await CounterReader(session).broken() }
+            )
+        )
         let before = WallClock.now()
         let time = await Self.result { () throws(RedisFailure) in try await session.send(RedisCommand("TIME")) }
         findings.append(Self.skew(time, before: before, after: WallClock.now()))
         return findings
     }
 
-    private static func result(
-        _ body: () async throws(RedisFailure) -> RedisReply
-    ) async -> Result<RedisReply, RedisFailure> {
+    private static func result<Value>(
+        _ body: () async throws(RedisFailure) -> Value
+    ) async -> Result<Value, RedisFailure> {
         do throws(RedisFailure) {
             return .success(try await body())
         } catch {
@@ -112,6 +117,28 @@ package enum RedisCheckup {
             return Finding(
                 subject,
                 .fail,
+                "\(failure)",
+                fix: "give the user the rights in deploy/redis/users.acl.example"
+            )
+        }
+    }
+
+    static func counters(_ result: Result<[String], RedisFailure>) -> Finding {
+        let subject = "redis counters"
+        switch result {
+        case .success([]): return Finding(subject, .ok, "every counter can be counted up")
+        case .success(let broken):
+            let more = broken.count > 3 ? " and \(broken.count - 3) more" : ""
+            return Finding(
+                subject,
+                .warn,
+                "no number, so nothing is counted there: \(broken.prefix(3).joined(separator: ", "))\(more)",
+                fix: "remove them with HDEL, or DEL where only a key is named"
+            )
+        case .failure(let failure):
+            return Finding(
+                subject,
+                .warn,
                 "\(failure)",
                 fix: "give the user the rights in deploy/redis/users.acl.example"
             )

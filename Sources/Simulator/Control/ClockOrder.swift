@@ -1,7 +1,7 @@
 internal import Push
 
 /// What `POST /clock` asks for.
-enum ClockOrder: Equatable {
+enum ClockOrder: Equatable, Sendable {
     /// Moves it forward, the wall clock only if told so.
     case advance(Duration, wall: Bool = true)
     /// Sets the wall clock.

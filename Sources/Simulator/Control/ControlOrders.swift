@@ -1,7 +1,7 @@
 internal import Push
 
 /// What `PUT /tokens/{token}` asks for.
-struct TokenOrder: Equatable {
+struct TokenOrder: Equatable, Sendable {
     enum State: String, CaseIterable {
         case active, unregistered, expired
         case otherTopic = "other_topic"

@@ -7,14 +7,20 @@ internal import Push
 struct ControlRoutes: Sendable {
     let desk: SimulatorDesk
 
+    /// Every method and path that it answers, such as `GET /tokens/{token}`.
+    var operations: [String] { self.router.routes.map { "\($0.method) \($0.path)" } }
+
     var router: Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: ControlErrors())
+        router.add(middleware: SameOrigin())
         self.addQueries(to: router)
         self.addTokens(to: router)
+        self.addPushes(to: router)
         self.addRules(to: router)
         self.addSwitches(to: router)
         self.addChannels(to: router)
+        self.addPage(to: router)
         return router
     }
 
@@ -30,6 +36,18 @@ struct ControlRoutes: Sendable {
         router.get("/ledger/summary") { request, _ in
             try Query(request).end()
             return try Self.json(try await self.desk.ask { $0.summary })
+        }
+        router.delete("/ledger") { request, _ in
+            try Query(request).end()
+            try await self.desk.ask { $0.service.forgetRequests() }
+            return try Self.json(ControlValue.object([:]))
+        }
+        router.get("/scenario") { request, _ in
+            try Query(request).end()
+            guard let report = try await self.desk.ask({ ScenarioReport($0) }) else {
+                throw ControlError(status: .notFound, problem: "no scenario is played")
+            }
+            return try Self.json(report)
         }
         router.post("/ledger/compare") { request, _ in
             let order = try ComparisonOrder(json: await Self.body(request, upTo: 64 << 20))
@@ -49,16 +67,6 @@ struct ControlRoutes: Sendable {
             try Query(request).end()
             let token = try Self.token(context)
             return try Self.json(try await self.desk.ask { TokenReport($0.service, token: token) })
-        }
-        router.get("/tokens/{token}/last") { request, context in
-            let token = try Self.token(context)
-            var query = Query(request)
-            let topic = query.string("topic").map { Array($0.utf8) }
-            try query.end()
-            guard let last = try await self.desk.ask({ $0.service.lastPush(to: token, topic: topic) }) else {
-                throw ControlError(status: .notFound, problem: "no push to this token was accepted")
-            }
-            return try Self.json(last)
         }
         router.get("/tokens/{token}/device") { request, context in
             try Query(request).end()
@@ -120,6 +128,14 @@ struct ControlRoutes: Sendable {
             }
             return try Self.json(ControlValue.object([:]))
         }
+        router.post("/keys/{kid}/restore") { request, context in
+            let id = try context.parameters.require("kid")
+            try Fields(await Self.body(request)).end()
+            guard try await self.desk.ask({ $0.service.restoreKey(id) }) else {
+                throw ControlError(status: .notFound, problem: "there is no such key that was revoked")
+            }
+            return try Self.json(ControlValue.object([:]))
+        }
         router.post("/connections/goaway") { request, _ in
             var fields = try Fields(await Self.body(request))
             var goAway = try GoAwayOrder(&fields)
@@ -171,7 +187,7 @@ struct ControlRoutes: Sendable {
     // MARK: In and out
 
     /// The device token in a path.
-    private static func token(_ context: BasicRequestContext) throws -> [UInt8] {
+    static func token(_ context: BasicRequestContext) throws -> [UInt8] {
         let text = try context.parameters.require("token")
         guard let token = Hex.decode(Array(text.utf8)), !token.isEmpty else {
             throw BadField(field: "token", problem: "must be an even number of hexadecimal digits")

@@ -1,3 +1,5 @@
+internal import Push
+
 /// A value in a control request cannot be used.
 struct BadField: Error, Equatable {
     /// Where it stands, such as `match.probability`.
@@ -98,7 +100,9 @@ struct Fields {
     ) throws(BadField) -> Choice? where Choice.RawValue == String {
         guard let text = try self.string(name) else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            throw self.error(name, "must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+            let words = Choice.allCases.map(\.rawValue)
+            let hint = EditDistance.nearest(to: text.utf8, among: words).map { "; did you mean \($0)?" } ?? ""
+            throw self.error(name, "must be one of \(words.joined(separator: ", "))\(hint)")
         }
         return choice
     }
@@ -106,6 +110,9 @@ struct Fields {
     /// - Throws: when something is left that nobody asked for.
     func end() throws(BadField) {
         guard let name = self.rest.keys.sorted().first else { return }
+        if let near = EditDistance.nearest(to: name.utf8, among: self.known) {
+            throw self.error(name, "is not known here; did you mean \(near)?")
+        }
         let allowed = self.known.isEmpty ? "no fields are" : self.known.joined(separator: ", ") + " are"
         throw self.error(name, "is not known here; \(allowed)")
     }

@@ -1,5 +1,5 @@
 /// The fields of a GOAWAY: `reason` makes JSON debug data as Apple sends it, `debug_data` is sent as it is.
-struct GoAwayOrder: Equatable {
+struct GoAwayOrder: Equatable, Sendable {
     var code: UInt32
     var debugData: String
     var lastStream: FaultRule.LastStream

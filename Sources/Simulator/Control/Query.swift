@@ -1,4 +1,5 @@
 internal import Hummingbird
+internal import Push
 
 /// The parameters of a request's query, taken out one by one; what is left over at the end is an error.
 struct Query {
@@ -29,6 +30,15 @@ struct Query {
         guard let text = self.string(name) else { return nil }
         guard let flag = Bool(text) else { throw BadField(field: name, problem: "must be true or false") }
         return flag
+    }
+
+    /// See ``Span``.
+    mutating func span(_ name: String, most: Duration) throws(BadField) -> Duration? {
+        guard let text = self.string(name) else { return nil }
+        guard let span = Span.parse(text), span <= most else {
+            throw BadField(field: name, problem: "\(Span.problem), here at most \(most.milliseconds / 1000)s")
+        }
+        return span
     }
 
     func end() throws(BadField) {

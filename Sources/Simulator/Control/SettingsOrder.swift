@@ -1,7 +1,7 @@
 internal import Push
 
 /// What `POST /settings` asks for; what is nil stays as it is. Where a number may be switched off, 0 does so.
-struct SettingsOrder: Equatable {
+struct SettingsOrder: Equatable, Sendable {
     private enum MalformedBody: String, CaseIterable {
         case accept, refuse
     }
@@ -98,7 +98,7 @@ struct SettingsOrder: Equatable {
 }
 
 /// The fields of settings that are about connections.
-private struct PolicyOrder: Equatable {
+private struct PolicyOrder: Equatable, Sendable {
     private var idleTimeout: Duration?
     private var errorBudget: Int?
     private var badDeviceTokenCost: Int?

@@ -48,6 +48,13 @@ final class RegisteredKey: Sendable {
     let verifier: P256.Signing.PublicKey
     let topics: Set<[UInt8]>?
 
+    /// Stands for a key of which only the name is known; nothing is signed by it.
+    init(unverified id: String, team: String) {
+        self.key = ProviderKey(id: id, team: team, pem: "")
+        self.verifier = P256.Signing.PrivateKey().publicKey
+        self.topics = nil
+    }
+
     init(_ key: ProviderKey) throws(ProviderKeyError) {
         if let published = try? P256.Signing.PublicKey(pemRepresentation: key.pem) {
             self.verifier = published

@@ -8,6 +8,9 @@ internal import Push
 struct ProviderTokenCheck: Sendable {
     struct Settings: Sendable {
         var environment: APNsEnvironment = .production
+        /// Whether a well-formed token of a key that was never added is taken, unverified, as one of a key that may do
+        /// all. For trying things out by hand; Apple takes none.
+        var acceptsAnyKey = false
         /// How far `iat` may lie in the past or in the future.
         var maximumAge: Duration = .seconds(3600)
         /// The least time between two new tokens.
@@ -40,6 +43,9 @@ struct ProviderTokenCheck: Sendable {
     var settings: Settings
     /// By `kid`, without those that were revoked.
     private var keys: [String: RegisteredKey] = [:]
+    private var revoked: [String: RegisteredKey] = [:]
+    /// By team and `kid`; see ``Settings/acceptsAnyKey``.
+    private var adopted: [String: RegisteredKey] = [:]
     private var tokens: [Token] = []
     private var numbers: [UInt64: Int] = [:]
     /// By key or source, when the scope is not the connection.
@@ -54,6 +60,7 @@ struct ProviderTokenCheck: Sendable {
     /// Adds a key, or replaces the one with the same id.
     mutating func add(_ key: ProviderKey) throws(ProviderKeyError) {
         self.keys[key.id] = try RegisteredKey(key)
+        self.revoked[key.id] = nil
         self.forgetOrigins()
     }
 
@@ -61,11 +68,24 @@ struct ProviderTokenCheck: Sendable {
     /// - Returns: whether there was such a key.
     mutating func revoke(_ id: String) -> Bool {
         self.forgetOrigins()
-        return self.keys.removeValue(forKey: id) != nil
+        guard let key = self.keys.removeValue(forKey: id) else { return false }
+        self.revoked[id] = key
+        return true
+    }
+
+    /// Takes its revocation back.
+    /// - Returns: whether it was revoked.
+    mutating func restore(_ id: String) -> Bool {
+        self.forgetOrigins()
+        guard let key = self.revoked.removeValue(forKey: id) else { return false }
+        self.keys[id] = key
+        return true
     }
 
     /// The `kid`s in use.
     var keyIDs: [String] { self.keys.keys.sorted() }
+    /// The `kid`s that were revoked and not restored or replaced.
+    var revokedIDs: [String] { self.revoked.keys.sorted() }
 
     private mutating func forgetOrigins() {
         for index in self.tokens.indices { self.tokens[index].origin = .unknown }
@@ -154,13 +174,23 @@ struct ProviderTokenCheck: Sendable {
         case .forged: return nil
         case .unknown: break
         }
-        guard let parsed = self.tokens[index].parsed, let key = self.keys[parsed.keyID],
-            parsed.team == key.key.team, parsed.isSigned(by: key.verifier)
-        else {
+        guard let parsed = self.tokens[index].parsed, let key = self.key(for: parsed) else {
             self.tokens[index].origin = .forged
             return nil
         }
         self.tokens[index].origin = .signed(by: key)
+        return key
+    }
+
+    private mutating func key(for token: JSONWebToken) -> RegisteredKey? {
+        if let key = self.keys[token.keyID] {
+            return token.team == key.key.team && token.isSigned(by: key.verifier) ? key : nil
+        }
+        guard self.settings.acceptsAnyKey, self.revoked[token.keyID] == nil else { return nil }
+        let name = "\(token.team).\(token.keyID)"
+        if let key = self.adopted[name] { return key }
+        let key = RegisteredKey(unverified: token.keyID, team: token.team)
+        if self.adopted.count < Self.capacity { self.adopted[name] = key }
         return key
     }
 

@@ -350,6 +350,10 @@ struct PushService: Sendable {
         self.check.providerTokens.revoke(id)
     }
 
+    mutating func restoreKey(_ id: String) -> Bool {
+        self.check.providerTokens.restore(id)
+    }
+
     /// - Parameters:
     ///   - environment: the only one that this is about; nil for both.
     ///   - showsAt: from when on a 410 shows; nil for the usual delay after `now`.
@@ -395,6 +399,13 @@ struct PushService: Sendable {
         return self.connections.indices.compactMap { place in
             self.connections[place]?.streamLimit.set(settings).map { (place, $0) }
         }
+    }
+
+    /// Forgets requests and connections that are closed; rules, tokens and settings stay.
+    mutating func forgetRequests() {
+        self.ledger.reset()
+        self.log.reset()
+        self.check.providerTokens.resetUses()
     }
 
     /// Forgets requests, rules and tokens, and goes back to the settings of the start; keys and connections stay.

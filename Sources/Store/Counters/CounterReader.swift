@@ -40,6 +40,23 @@ package struct CounterReader: Sendable {
         )
     }
 
+    /// Counters that cannot be counted up, because somebody wrote something else there, as `key field`, or `key` when
+    /// it is no hash. Workers leave them out without a word, so that one of them does not hold up all others.
+    package func broken() async throws(RedisFailure) -> [String] {
+        var broken: [String] = []
+        for name in try await self.members(Keys.allCounters) {
+            let key = Keys.countersPrefix + name
+            do throws(RedisFailure) {
+                let fields = try await self.hash(key).filter { $0.value.integer == nil }
+                broken += fields.keys.sorted().map { "\(key) \($0)" }
+            } catch {
+                guard case .refused(let refusal) = error, refusal.text.hasPrefix("WRONGTYPE") else { throw error }
+                broken.append(key)
+            }
+        }
+        return broken
+    }
+
     private func members(_ key: String) async throws(RedisFailure) -> [String] {
         try await self.session.send(RedisCommand("ZRANGE", key, "0", "-1")).elements?.compactMap(\.text) ?? []
     }

@@ -5,6 +5,8 @@ final class AppGate {
     var pause = Pause()
     /// Topics that the credential may not push to, while the app's others go on. Almost always empty.
     var topics: [[UInt8]: Pause] = [:]
+    /// Refusals that are not believed yet, by topic; under no topic those that concern all. Almost always empty.
+    var doubts: [[UInt8]: CredentialDoubt] = [:]
     var breaker: SuspectBreaker
 
     init(_ settings: BreakerSettings) {
@@ -15,6 +17,12 @@ final class AppGate {
     func credentialChanged(at now: MonotonicTime) {
         self.pause.credentialChanged(at: now)
         for topic in self.topics.keys { self.topics[topic]?.credentialChanged(at: now) }
+        self.doubts.removeAll()
+    }
+
+    /// Apple took a push to this topic.
+    func accepted(_ topic: [UInt8], sentAt time: MonotonicTime) {
+        for key in [[], topic] where self.doubts[key]?.accepted(sentAt: time) == true { self.doubts[key] = nil }
     }
 
     /// Why nothing goes, if one of its own pauses is the reason.

@@ -11,10 +11,26 @@ struct SimulatorVerb: AsyncParsableCommand {
             It prints port=<number> and control_port=<number> when it listens, remembers every request, and can be
             asked and told things over HTTP on the control port. SIGTERM or Ctrl-C ends it.
 
-            Example:
-              scripts/make-certs certs
+            In one command, for a try or for your CI (trust certs/server.pem in your sender):
+              pushfleet simulator --port 8443 --control-port 8444 --generate-certificates certs --accept-any-key
+
+            Then, at the control port, which is described in deploy/simulator/openapi.yaml:
+              open http://localhost:8444/                        see what comes in
+              curl -s 'localhost:8444/tokens/9f86d081/last?wait=5s'
+                                                                 was a push sent to this token, and which?
+              curl -sf localhost:8444/expectations -d '{"token":"9f86d081","payload":{"aps":{"badge":1}}}'
+                                                                 fails unless such a push was sent
+              curl -s -X DELETE localhost:8444/ledger            forget what was sent
+
+            Like Apple, with keys and apps that you name:
               pushfleet simulator --port 8443 --certificate certs/server.pem --private-key certs/server.key \\
-                  --signing-key KEY1234567:ABCDE12345:certs/provider.pub --bundle-id com.example.shop
+                  --signing-key KEY1234567:ABCDE12345:auth.pub.pem --bundle-id com.example.shop
+
+            A bad day, from a file that says what happens when. A dozen are shipped; they are made to be read:
+              pushfleet simulator --check deploy/simulator/scenarios/*.yaml
+              pushfleet simulator --scenario deploy/simulator/scenarios/outage-503.yaml …
+
+            Exit codes: 0 ended as asked, 1 cannot start, 64 wrong usage, 78 a scenario cannot be used.
             """
     )
 
@@ -36,9 +52,25 @@ struct SimulatorVerb: AsyncParsableCommand {
         name: [.customLong("certificate"), .customLong("cert")],
         help: "PEM file of the server's certificate chain."
     )
-    var certificate: String
+    var certificate: String?
     @Option(name: [.customLong("private-key"), .customLong("key")], help: "PEM file of its private key.")
-    var privateKey: String
+    var privateKey: String?
+    @Option(
+        help: ArgumentHelp(
+            "Instead of both: make server.pem and server.key in this folder, or use those that are there. "
+                + "server.pem is the authority to trust as well.",
+            valueName: "folder"
+        )
+    )
+    var generateCertificates: String?
+    @Option(
+        name: .customLong("certificate-name"),
+        help: ArgumentHelp(
+            "A host name for which the certificate is made, beside localhost. May be repeated.",
+            valueName: "name"
+        )
+    )
+    var certificateNames: [String] = []
     @Option(
         name: .customLong("signing-key"),
         help: ArgumentHelp(
@@ -47,6 +79,12 @@ struct SimulatorVerb: AsyncParsableCommand {
         )
     )
     var signingKeys: [String] = []
+    @Flag(
+        help: ArgumentHelp(
+            "Take provider tokens of keys that were never named, without a check of their signature. Apple takes none."
+        )
+    )
+    var acceptAnyKey = false
     @Option(
         name: .customLong("bundle-id"),
         help: "An app of the team; pushes to other topics are refused. May be repeated; without it all are taken."
@@ -68,8 +106,36 @@ struct SimulatorVerb: AsyncParsableCommand {
         help: "How tokens that were never set are answered: accept (as active) or refuse (as BadDeviceToken)."
     )
     var unknownTokens = UnknownTokens.accept.rawValue
+    @Option(
+        help: ArgumentHelp(
+            "What it plays: a YAML file with settings, tokens, rules, and a timeline of what happens when. "
+                + "What stands there goes before the other options.",
+            valueName: "file"
+        )
+    )
+    var scenario: String?
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Only check scenario files, and tell what each is about.", valueName: "file")
+    )
+    var check: [String] = []
+
+    func validate() throws {
+        guard self.check.isEmpty else { return }
+        let isNamed = self.certificate != nil || self.privateKey != nil
+        if self.generateCertificates != nil, isNamed {
+            throw ValidationError("--generate-certificates cannot stand beside --certificate and --private-key")
+        }
+        if self.generateCertificates == nil, self.certificate == nil || self.privateKey == nil {
+            throw ValidationError("name --certificate and --private-key, or a folder for --generate-certificates")
+        }
+        if self.generateCertificates == nil, !self.certificateNames.isEmpty {
+            throw ValidationError("--certificate-name goes with --generate-certificates")
+        }
+    }
 
     func run() async throws {
+        guard self.check.isEmpty else { return try ScenarioFile.check(self.check) }
         let settings = try self.settings()
         signal(SIGPIPE, SIG_IGN)
         do {
@@ -88,7 +154,13 @@ struct SimulatorVerb: AsyncParsableCommand {
     }
 
     private func settings() throws -> Simulator.Settings {
-        var settings = Simulator.Settings(certificate: self.certificate, privateKey: self.privateKey)
+        var settings = Simulator.Settings(certificate: self.certificate ?? "", privateKey: self.privateKey ?? "")
+        if let folder = self.generateCertificates {
+            let pair = try GeneratedCertificate.make(in: folder, host: self.host, names: self.certificateNames)
+            settings.certificate = pair.certificate
+            settings.privateKey = pair.privateKey
+        }
+        settings.acceptsAnyKey = self.acceptAnyKey
         settings.host = self.host
         settings.port = self.port
         settings.channelPort = self.channelPort
@@ -111,6 +183,7 @@ struct SimulatorVerb: AsyncParsableCommand {
         settings.streams = self.streams
         settings.seed = self.seed
         settings.ledgerLimit = self.ledgerLimit
+        if let scenario = self.scenario { settings.play(try ScenarioFile.read(scenario)) }
         return settings
     }
 

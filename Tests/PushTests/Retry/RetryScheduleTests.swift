@@ -203,6 +203,25 @@ struct RetryScheduleTests {
         #expect(next(0) == .retry(DelayLevel(milliseconds: 10_000)))
     }
 
+    @Test("a message that is put off untried spends no retry, but its time may run out")
+    func postponed() throws {
+        let schedule = try Self.schedule(.seconds(1), .seconds(9), 3, age: .seconds(60), retries: 0)
+        let level = DelayLevel(milliseconds: 10_000)
+        let postponed = { (now: Int64, expiry: Int64?) in
+            schedule.postponed(
+                to: level,
+                now: UnixTime(seconds: now),
+                start: UnixTime(seconds: 0),
+                expiresAt: expiry.map { UnixTime(seconds: $0) }
+            )
+        }
+        #expect(postponed(50, nil) == .retry(level))
+        #expect(postponed(51, nil) == .stop(.ageLimit))
+        #expect(postponed(20, 30) == .stop(.expired))
+        #expect(postponed(20, 31) == .retry(level))
+        #expect(postponed(20, 0) == .retry(level))
+    }
+
     @Test("absurd clocks do not trap")
     func absurd() {
         let ladder = DelayLadder(schedules: [.standard])

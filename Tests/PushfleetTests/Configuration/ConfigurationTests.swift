@@ -233,6 +233,16 @@ internal import Worker
             text: "each a queue"
         ),
         Fault(
+            app: "    breaker: { threshold: 101 }",
+            key: "apps.com.example.shop.breaker.threshold",
+            text: "0 to 100"
+        ),
+        Fault(
+            app: "    breaker: { window: 10 }",
+            key: "apps.com.example.shop.breaker.window",
+            text: "20 to 10000"
+        ),
+        Fault(
             app: "    retry: { retry_limit: -1 }",
             key: "apps.com.example.shop.retry.retry_limit",
             text: "out of range"

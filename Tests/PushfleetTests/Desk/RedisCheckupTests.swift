@@ -49,6 +49,28 @@ internal import Testing
         #expect(RedisCheckup.skew(.failure(.refused(error)), before: time, after: time).state == .warn)
     }
 
+    @Test("a counter that cannot be counted up is named")
+    func counters() async throws {
+        let redis = try PrivateRedis(volatile: true)
+        defer { redis.stop() }
+        for (app, value) in [("good", "7"), ("bad", "many")] {
+            try redis.cli("zadd", Keys.allCounters, "1", "now:\(app)")
+            try redis.cli("hset", Keys.counters(app: app, lane: "now"), "delivered", value)
+        }
+        try redis.cli("zadd", Keys.allCounters, "1", "now:text")
+        try redis.cli("set", Keys.counters(app: "text", lane: "now"), "x")
+        let findings = await RedisCheckup.findings(
+            url: "redis://127.0.0.1:\(redis.port)",
+            caFile: nil,
+            timeout: .seconds(10)
+        )
+        let finding = try #require(findings.first { $0.subject == "redis counters" })
+        #expect(finding.state == .warn)
+        #expect(finding.text.contains("\(Keys.counters(app: "bad", lane: "now")) delivered"))
+        #expect(finding.text.contains(Keys.counters(app: "text", lane: "now")))
+        #expect(!finding.text.contains("good"))
+    }
+
     @Test("a real server passes, a wrong password and a dead port do not")
     func real() async throws {
         let redis = try PrivateRedis(password: "pässword", volatile: true)
@@ -59,7 +81,7 @@ internal import Testing
             caFile: nil,
             timeout: .seconds(10)
         )
-        #expect(good.map(\.state) == [.ok, .ok, .ok, .ok], "\(good)")
+        #expect(good.map(\.state) == [.ok, .ok, .ok, .ok, .ok], "\(good)")
         let wrong = await RedisCheckup.findings(
             url: "redis://:wrong@127.0.0.1:\(port)",
             caFile: nil,

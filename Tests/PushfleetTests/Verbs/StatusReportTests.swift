@@ -86,6 +86,20 @@ internal import Testing
         )
     }
 
+    @Test("the end of a certificate is told, the first one if workers hold several")
+    func certificates() throws {
+        var (old, new) = (Self.fleet.workers[0], Self.fleet.workers[0])
+        old.certificatesExpireAt["p"] = UnixTime(seconds: 1000 + 12 * 86_400)
+        new.certificatesExpireAt["p"] = UnixTime(seconds: 1000 + 400 * 86_400)
+        var fleet = Self.fleet
+        fleet.workers = [new, old]
+        let report = StatusReport(FleetSnapshot(queues: nil, fleet: fleet), budgets: [])
+        #expect(report.lines().contains { $0.contains("certificate until 1970-01-13, 12 days") })
+        let object = try JSONSerialization.jsonObject(with: Terminal.encode(report)) as? [String: Any]
+        let budget = (object?["budgets"] as? [[String: Any]])?.first
+        #expect(budget?["certificate_expires_at_ms"] as? Int == (1000 + 12 * 86_400) * 1000)
+    }
+
     @Test("programs see the same as JSON")
     func json() throws {
         let report = StatusReport(

@@ -158,6 +158,7 @@ import Testing
         beat.connectionsHeld = ["production.T.K": 3, "old": 1]
         beat.inFlight = ["com.example.shop.now": 17]
         beat.prefetch = 400
+        beat.paused = ["com.example.shop": "suspects"]
         _ = try await session.run(beat.call)
         beat.connectionsHeld["old"] = nil
         _ = try await session.run(beat.call)
