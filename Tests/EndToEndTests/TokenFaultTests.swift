@@ -2,6 +2,7 @@ import Broker
 import Foundation
 import Push
 import Simulator
+import TestServers
 import Testing
 import Worker
 
@@ -118,6 +119,15 @@ extension EndToEnd {
                 }
                 let spent = try await fleet.depth(fleet.dead)
                 #expect((20...25).contains(spent), "\(spent) dead letters")
+                let counters = "pf:{counters}:of:now:\(Fleet.app)"
+                try await eventually("the breaker is counted, and the heartbeat says why") {
+                    guard try fleet.redis.cli("HGET", counters, "breaker_opened") == "1" else { return false }
+                    guard
+                        let id = try fleet.redis.cli("ZRANGE", "pf:{workers}:all", "0", "0").split(separator: "\n")
+                            .first
+                    else { return false }
+                    return try fleet.redis.cli("HGET", "pf:{workers}:of:\(id)", "paused.\(Fleet.app)") == "suspects"
+                }
                 // One probe refused: it is spent, and the pause goes on.
                 try await eventually("a probe is spent") { try await fleet.depth(fleet.dead) > spent }
                 try await fleet.simulator.setUnknownTokens(.accept)
