@@ -55,8 +55,10 @@ struct SimulatorVerb: AsyncParsableCommand {
     var channelPort: UInt16?
     @Option(help: "Broadcast channels that one app may have.")
     var channelLimit = 10_000
-    @Option(help: "The port of the control API, on 127.0.0.1; 0 takes a free one.")
+    @Option(help: "The port of the control API; 0 takes a free one.")
     var controlPort: UInt16 = 0
+    @Option(help: "The address of the control API, which knows no passwords: nothing but a private network.")
+    var controlHost = "127.0.0.1"
     @Flag(help: "Offer no control API.")
     var noControl = false
     @Option(
@@ -177,6 +179,7 @@ struct SimulatorVerb: AsyncParsableCommand {
         settings.channelPort = self.channelPort
         settings.channelLimit = self.channelLimit
         settings.controlPort = self.noControl ? nil : self.controlPort
+        settings.controlHost = self.controlHost
         guard let environment = APNsEnvironment(rawValue: self.environment) else {
             throw ValidationError("--environment must be production or sandbox")
         }
