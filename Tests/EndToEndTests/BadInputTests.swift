@@ -80,6 +80,10 @@ extension EndToEnd {
             var options = Fleet.Options()
             options.apps = apps
             try await Fleet.run(options) { fleet in
+                for sample in valid {
+                    guard let channel = sample.channel, let app = sample.app else { continue }
+                    try await fleet.simulator.addChannel(channel, storage: .newest, bundleID: app)
+                }
                 try await fleet.startWorker()
                 for sample in invalid {
                     try await fleet.publish(sample.body, to: "\(Fleet.app).now", messageID: sample.name)
@@ -106,10 +110,10 @@ extension EndToEnd {
                     }
                 }
                 #expect(valid.count(where: \.isExpired) < valid.count / 4)
-                let pushes = valid.filter { !$0.isExpired }.reduce(0) { $0 + $1.tokens.count }
+                let pushes = valid.filter { !$0.isExpired }.reduce(0) { $0 + $1.pushes }
                 try await fleet.accepted(pushes)
                 #expect(try await fleet.simulator.summary().requests == pushes)
-                let receipts = valid.filter { $0.json?["receipt"] as? Bool == true }.reduce(0) { $0 + $1.tokens.count }
+                let receipts = valid.filter { $0.json?["receipt"] as? Bool == true }.reduce(0) { $0 + $1.pushes }
                 #expect(receipts > 0)
                 try await fleet.expectNothingLeft(receipts: receipts)
             }
@@ -120,6 +124,9 @@ extension EndToEnd {
             let body: [UInt8]
             var app: String? { self.json?["app"] as? String }
             var tokens: Set<String> { Set((self.json?["tokens"] as? [String] ?? []).map { $0.lowercased() }) }
+            var channel: String? { self.json?["channel"] as? String }
+            /// How many requests to Apple come of it.
+            var pushes: Int { self.channel == nil ? self.tokens.count : 1 }
             /// Well-formed, but its time is over by now, or before it begins.
             var isExpired: Bool {
                 guard let expiry = self.json?["expires_at"] as? Int64, expiry > 0 else { return false }

@@ -15,7 +15,7 @@ final class APNsConnection {
     private unowned let pool: ConnectionPool
     private var isReady = false
     var health: ConnectionHealth
-    /// Whether Apple has accepted a push on it.
+    /// Whether Apple has judged a push on it.
     var isProven = false
     /// Whether it takes nothing new because of what came back on it.
     var isRetired = false

@@ -31,7 +31,7 @@ package struct ConnectionPlan: Sendable {
         var expiresAt: MonotonicTime?
         /// Too old, or made with a credential that is not in use any more: to be replaced.
         var isOutdated = false
-        /// Apple accepted a push on it.
+        /// Apple judged a push on it.
         var isProven = false
         /// Drained by the plan itself; how it ends says nothing about the next dial.
         var isDismissed = false
@@ -47,8 +47,8 @@ package struct ConnectionPlan: Sendable {
         /// Age at which a connection is replaced, give or take a quarter, so that a change of Apple's addresses is
         /// followed; default 12 h.
         package var maxAge: Duration = .seconds(12 * 3600)
-        /// A connection that ends sooner than this after it was ready, without one accepted push, was a failed dial;
-        /// default 30 s. Apple says so to a credential that it refuses: by GOAWAY, once the connection stands.
+        /// A connection that ends sooner than this after it was ready, without one answer, was a failed dial; default
+        /// 30 s. Apple says so to a credential that it refuses: by GOAWAY, once the connection stands.
         package var probation: Duration = .seconds(30)
 
         package init() {}
@@ -61,7 +61,7 @@ package struct ConnectionPlan: Sendable {
     private var backoff: ReconnectBackoff
     /// The connection that is dialled in place of an outdated one that is still in use.
     private var successor: ID?
-    /// Whether a push was accepted since the last failed dial.
+    /// Whether a push was judged since the last failed dial.
     private var isProven = false
     private var lastFailure = MonotonicTime(nanoseconds: .min)
 
@@ -187,7 +187,8 @@ package struct ConnectionPlan: Sendable {
         if self.successor == id { self.successor = nil }
     }
 
-    /// Apple accepted a push on it: dialling is worth while.
+    /// Apple judged a push on it, well or badly: dialling is worth while. What a refused credential costs is the pause's
+    /// to say; a wait here would be at the expense of the credential's other apps.
     package mutating func proved(_ id: ID) {
         guard self.connections[id] != nil else { return }
         self.connections[id]?.isProven = true
@@ -207,7 +208,7 @@ package struct ConnectionPlan: Sendable {
         if self.successor == id { self.successor = nil }
     }
 
-    /// The connection's socket is gone. One that never carried an accepted push was a failed dial, and a run of those
+    /// The connection's socket is gone. One on which nothing was answered was a failed dial, and a run of those
     /// delays the next.
     ///
     /// The first failure after a success costs nothing but the pace: a server that goes away takes with it what is just

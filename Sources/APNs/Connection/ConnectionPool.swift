@@ -181,12 +181,12 @@ package final class ConnectionPool {
 
     func received(_ reply: Reply, latency: Duration, context: UInt64, on connection: APNsConnection) {
         let classification = Classification.classify(reply)
+        if !connection.isProven, reply.status < 500 {
+            connection.isProven = true
+            self.plan.proved(connection.id)
+        }
         if reply.status == 200 {
             if connection.health.accepted() { connection.http2.localStreamCap = connection.health.streamCap }
-            if !connection.isProven {
-                connection.isProven = true
-                self.plan.proved(connection.id)
-            }
         } else if connection.health.answered(reply, classification) == .retire {
             self.retire(connection)
         }

@@ -55,6 +55,7 @@ package enum FleetTopology {
         topology.add(queue: self.dead, [])
         let expiry = [Header("x-message-ttl", .integer(self.feedbackTTL.milliseconds))]
         topology.add(queue: self.feedback, expiry, routingKey: "#.gone")
+        topology.bindings.append(.init(queue: self.feedback, exchange: self.feedback, routingKey: "#.channel_gone"))
         topology.add(queue: self.suspect, expiry, from: self.feedback, routingKey: "#.suspect")
         topology.add(queue: self.receipts, expiry, routingKey: "#")
         // Once this queue took everything; suspect tokens must not get there.
