@@ -36,8 +36,9 @@ package struct AppSettings: Sendable {
 
 /// When an app stops because Apple says of too many tokens that they do not fit its environment or topic.
 package struct BreakerSettings: Sendable, Equatable {
-    /// How many of the last answers count; default 100.
-    package var window = 100
+    /// How many of the last answers count; default 1000. No fewer than the streams of a connection: answers that are
+    /// ready together come sorted, those without a body first, so that a shorter look would see nothing but refusals.
+    package var window = 1000
     /// The share of them in percent that stops the app; default 50, 0 for never.
     package var threshold = 50
 

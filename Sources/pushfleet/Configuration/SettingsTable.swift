@@ -216,7 +216,7 @@ enum SettingsTable {
         SettingKey(
             "apps.*.breaker.window",
             .integer(20...10_000),
-            standard: "100",
+            standard: "1000",
             "How many of Apple's last answers to the app the breaker looks at."
         ),
         SettingKey(
