@@ -29,7 +29,7 @@ extension WorkerLoop {
     private func decode(_ delivery: Delivery, on line: Line) throws(Refusal) -> Job {
         let job = try EnvelopeDecoder.decode(body: delivery.body, fit: line.fit)
         switch line.kind {
-        case .lane(let app, _, _):
+        case .lane(let app, _, let sender):
             guard line.isAddressee(of: job) else {
                 throw Refusal(
                     .appMismatch,
@@ -41,6 +41,7 @@ extension WorkerLoop {
             if line.lint == .strict, let finding = PayloadLint.first(in: job, isBroadcast: job.isBroadcast) {
                 throw Refusal(finding)
             }
+            if let refusal = sender.refusal(topic: line.topicName(of: job), of: job) { throw refusal }
             if job.isTruncated { self.counters.add(.truncated, line.counters) }
             return job
         case .unrouted:

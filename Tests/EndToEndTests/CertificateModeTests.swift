@@ -45,6 +45,23 @@ extension EndToEnd {
             }
         }
 
+        @Test func `What the certificate does not cover is a dead letter that says so, and stops nothing else`()
+            async throws
+        {
+            try await Fleet.run { fleet in
+                try await fleet.startWorker { $0.credentials[0].kind = Self.kind(.standard) }
+                let activity = Draft(Draft.token(0)).with(#""push_type":"liveactivity""#)
+                let other = Draft(Draft.token(1)).with(#""topic":"com.example.other""#)
+                try await fleet.publishAll([activity, other, Draft(Draft.token(2))])
+                try await fleet.accepted(1)
+                let letters = try await fleet.take(2, from: fleet.dead)
+                #expect(Set(letters.map(\.field)) == ["push_type", "topic"])
+                #expect(letters.allSatisfy { $0.reason == "invalid_field" })
+                #expect(try await fleet.simulator.summary().requests == 1)
+                try await fleet.expectNothingLeft()
+            }
+        }
+
         @Test func `A certificate for the wrong environment pauses the app, and no message is lost or spent`()
             async throws
         {

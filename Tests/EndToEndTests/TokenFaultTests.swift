@@ -2,6 +2,7 @@ import Broker
 import Foundation
 import Push
 import Simulator
+import TestServers
 import Testing
 import Worker
 
@@ -118,6 +119,15 @@ extension EndToEnd {
                 }
                 let spent = try await fleet.depth(fleet.dead)
                 #expect((20...25).contains(spent), "\(spent) dead letters")
+                let counters = "pf:{counters}:of:now:\(Fleet.app)"
+                try await eventually("the breaker is counted, and the heartbeat says why") {
+                    guard try fleet.redis.cli("HGET", counters, "breaker_opened") == "1" else { return false }
+                    guard
+                        let id = try fleet.redis.cli("ZRANGE", "pf:{workers}:all", "0", "0").split(separator: "\n")
+                            .first
+                    else { return false }
+                    return try fleet.redis.cli("HGET", "pf:{workers}:of:\(id)", "paused.\(Fleet.app)") == "suspects"
+                }
                 // One probe refused: it is spent, and the pause goes on.
                 try await eventually("a probe is spent") { try await fleet.depth(fleet.dead) > spent }
                 try await fleet.simulator.setUnknownTokens(.accept)
@@ -129,6 +139,35 @@ extension EndToEnd {
                 try await fleet.accepted(count - dead)
                 print("FAULT wrong environment: \(dead) of \(count) tokens suspect, the rest delivered afterwards")
                 try await fleet.expectNothingLeft(dead: dead, suspects: dead)
+            }
+        }
+
+        @Test func `A thousand tokens under way when the environment turns wrong are given back, but the first`()
+            async throws
+        {
+            var options = Fleet.Options()
+            options.latency = .milliseconds(200)
+            try await Fleet.run(options) { fleet in
+                try await fleet.startWorker()
+                // Streams are many only after a first good answer.
+                try await fleet.publish(Draft(Draft.token(1, prefix: "aa")), messageID: "first")
+                _ = try await fleet.delivered(Draft.token(1, prefix: "aa"))
+                try await fleet.simulator.setUnknownTokens(.refuse)
+                let tokens = (0..<1000).map { Draft.token($0) }
+                try await fleet.publish(Draft(tokens: tokens).with(#""receipt":true"#), messageID: "campaign")
+                let letter = try await fleet.takeOne(from: fleet.dead)
+                #expect(letter.reason == "suspect_token")
+                let refused = try await fleet.simulator.summary().requests - 1
+                #expect(refused > 300, "many were under way")
+                try await fleet.simulator.setUnknownTokens(.accept)
+                try await fleet.accepted(1 + 1000 - letter.tokens.count)
+                #expect((19...21).contains(letter.tokens.count))
+                let receipts = try await fleet.take(1000, from: fleet.receipts)
+                #expect(Set(receipts.compactMap { $0.json?["token"] as? String }) == Set(tokens))
+                #expect(receipts.count { $0.json?["outcome"] as? String == "delivered" } == 1000 - letter.tokens.count)
+                _ = try await fleet.take(letter.tokens.count, from: fleet.suspects)
+                #expect(try await fleet.simulator.summary().duplicates == 0)
+                try await fleet.expectNothingLeft()
             }
         }
     }

@@ -174,24 +174,44 @@ extension FaultTests {
             }
         }
 
-        @Test("F53: a request that never gets its headers ends at the request timeout and is no success")
-        func silentStreams() async throws {
+        /// How much of an answer comes.
+        enum Silence: String, CaseIterable {
+            case noHeaders, noBody, halfABody
+
+            var action: FaultRule.Action {
+                let reason = "InternalServerError"
+                switch self {
+                case .noHeaders: return .stall
+                case .noBody:
+                    return .answer(status: 500, reason: reason, body: nil, form: .init(extent: .headers))
+                case .halfABody:
+                    return .answer(status: 500, reason: reason, body: nil, form: .init(extent: .half))
+                }
+            }
+        }
+
+        @Test(
+            "F53: an answer that never comes whole ends at the request timeout and is no success",
+            arguments: Silence.allCases
+        )
+        func silentStreams(silence: Silence) async throws {
             try await Fleet.run(latency: .milliseconds(20), worker: ["request_timeout: 1s"]) { fleet in
                 _ = try fleet.startWorker()
                 try await fleet.warmUp()
                 var match = FaultRule.Match()
                 match.every = 50
                 match.limit = 40
-                try await fleet.simulator.addRule(.init(id: "stall", match: match, action: .stall, processes: true))
+                let rule = FaultRule(id: "silence", match: match, action: silence.action, processes: true)
+                try await fleet.simulator.addRule(rule)
                 try await fleet.publish(2000)
                 let verdict = try await fleet.finish()
                 let counters = try fleet.counters()
-                verdict.show("F53 no headers", "\(counters["unanswered.timeout"] ?? 0) requests timed out")
+                verdict.show("F53 \(silence)", "\(counters["unanswered.timeout"] ?? 0) requests timed out")
                 verdict.expectNothingLost(duplicates: counters["possible_duplicates"] ?? 0)
                 #expect(counters["unanswered.timeout"] == 40)
-                #expect(counters["possible_duplicates"] == 40)
+                #expect(counters["possible_duplicates"] ?? 0 >= 40)
                 #expect(verdict.duplicates == 40)
-                // Those that were retried are told as delivered when their second request was answered.
+                // Each was told as delivered once, when its second request was answered.
                 #expect(counters["delivered"] == verdict.published)
             }
         }

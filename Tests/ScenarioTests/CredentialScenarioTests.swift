@@ -38,7 +38,8 @@ import Testing
             let outcome = try await Self.refusedAndBack(stage)
             let expired = outcome.count(of: "ExpiredProviderToken")
             outcome.expectHonest("expired-provider-token", "\(expired) refused")
-            #expect(expired > 0)
+            // Not each message is refused: what is wrong is believed.
+            #expect(expired > 0 && expired < 50)
             // The one of the start, and at most one more: Apple's 20 minutes are not over.
             #expect(outcome.summary?.providerTokens.count ?? .max <= 2)
             #expect(outcome.count(of: "TooManyProviderTokenUpdates") == 0)
@@ -55,7 +56,7 @@ import Testing
         try await eventually("the credential is refused") {
             try await stage.publish((next..<next + 20).map(Stage.token))
             next += 20
-            return stage.counters()["credential_pauses"] ?? 0 > 0
+            return try await stage.simulator.summary().verdicts.contains { $0.status == 403 }
         }
         try await stage.publish((next..<next + 200).map(Stage.token))
         return try await stage.finish()

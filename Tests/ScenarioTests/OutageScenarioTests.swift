@@ -106,7 +106,9 @@ import Worker
     }
 
     @Test func `Slow answers: the others go on, and nothing waits past its deadline`() async throws {
-        try await Stage.play("slow-answers") { $0.worker.requestTimeout = .seconds(2) } _: { stage in
+        try await Stage.play("slow-answers") {
+            $0.worker.requestTimeout = .seconds(2)
+        } _: { stage in
             try await stage.startWorker()
             try await stage.publish(800)
             // Most are there long before the slow ones.

@@ -32,7 +32,6 @@ import Yams
         #expect(Set(documented).subtracting(operations) == [], "only in the file")
     }
 
-
     @Test func `Every shipped scenario can be read, and says what it is about`() throws {
         let folder = "\(Repository.root)/deploy/simulator/scenarios"
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".yaml") }

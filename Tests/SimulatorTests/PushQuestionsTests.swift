@@ -137,7 +137,9 @@ import Testing
     }
 
     @Test func `Keys that nobody named are taken only when told so, and one that was revoked never`() async throws {
-        try await self.with { $0.keys = [] } _: { _, control, line in
+        try await self.with {
+            $0.keys = []
+        } _: { _, control, line in
             #expect(await line.send(Self.push).status == 403)
             let entry = try await control.call("GET", "/ledger")
             #expect(entry["entries.0.reason"] == "InvalidProviderToken")
@@ -201,7 +203,9 @@ import Testing
                     add_rule: {id: no, action: {type: answer, status: 503, reason: ServiceUnavailable}}
                 """
         ) { _ throws(ScenarioProblem) in "" }
-        try await self.with { $0.play(scenario) } _: { _, control, line in
+        try await self.with {
+            $0.play(scenario)
+        } _: { _, control, line in
             for round in 1...2 {
                 #expect(await line.send(Self.push).status == 200, "round \(round)")
                 #expect(await line.send(Self.push).status == 200)

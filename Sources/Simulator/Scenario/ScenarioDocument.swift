@@ -42,11 +42,19 @@ struct ScenarioDocument {
         path.isEmpty || name.isEmpty ? path + name : "\(path).\(name)"
     }
 
+    private static let capacity = 100_000
+
     private struct Reader {
         var lines: [String: Int] = [:]
         var order: [String: [String]] = [:]
+        var count = 0
 
         mutating func value(of node: Node, at path: String) throws(ScenarioProblem) -> ControlValue {
+            self.count += 1
+            // Aliases of aliases make a short text endless.
+            guard self.count <= ScenarioDocument.capacity else {
+                throw ScenarioProblem(text: "holds more than \(ScenarioDocument.capacity) values")
+            }
             if self.lines[path] == nil { self.lines[path] = node.mark?.line }
             if let mapping = node.mapping {
                 var fields: [String: ControlValue] = [:]

@@ -91,6 +91,12 @@ final class Line {
 
     func topic(_ type: PushType) -> [UInt8] { self.topics[type] ?? [] }
 
+    /// What a certificate must cover for the job to be sent.
+    func topicName(of job: Job) -> String {
+        let derived = job.isBroadcast ? self.bundleID : self.topic(job.pushType)
+        return job.topicOverride ?? String(decoding: derived, as: UTF8.self)
+    }
+
     // MARK: How much it may hold
 
     func received(tokens: Int) {

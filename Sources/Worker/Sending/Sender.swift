@@ -18,7 +18,8 @@ final class Sender {
     private var tokens: ProviderTokenSource?
     /// The source of a credential that takes over as soon as it has a token.
     private var nextTokens: ProviderTokenSource?
-    /// Nil with a signing key, which does not end.
+    /// Nil with a signing key, which covers all apps of a team and does not end.
+    private var certificate: ClientCertificate?
     var certificateExpiry: CertificateExpiry?
     private var keeper: LeaseKeeper!
     private var pool: ConnectionPool!
@@ -55,7 +56,7 @@ final class Sender {
         settings.http2.pingInterval = fleet.worker.pingInterval
         settings.http2.pingTimeout = fleet.worker.pingTimeout
         settings.plan.maxAge = fleet.worker.maxConnectionAge
-        self.certificateExpiry = loaded.expiresAt.map { CertificateExpiry(notAfter: $0) }
+        self.show(loaded)
         let authorization = Authorization()
         if case .token(let signer) = loaded.kind {
             self.tokens = self.source(signer, for: authorization)
@@ -122,10 +123,29 @@ final class Sender {
 
     private func begin(_ loaded: LoadedCredential, _ authorization: Authorization, tokens: ProviderTokenSource?) {
         self.credential = loaded.settings
-        self.certificateExpiry = loaded.expiresAt.map { CertificateExpiry(notAfter: $0) }
+        self.show(loaded)
         self.tokens = tokens
         self.nextTokens = nil
         self.pool.use(loaded.tls, authorization: authorization)
+    }
+
+    private func show(_ loaded: LoadedCredential) {
+        self.certificate = if case .certificate(let certificate) = loaded.kind { certificate } else { nil }
+        self.certificateExpiry = self.certificate.map { CertificateExpiry(notAfter: $0.notAfter) }
+    }
+
+    /// Why Apple would refuse every push to this topic, for the dead letter; nil with a key, which may send anything.
+    func refusal(topic: @autoclosure () -> String, of job: Job) -> Refusal? {
+        guard let certificate = self.certificate else { return nil }
+        let topic = topic()
+        guard !certificate.covers(topic) else { return nil }
+        let covered = certificate.topics.map(\.name).joined(separator: ", ")
+        return Refusal(
+            .invalidField,
+            field: job.topicOverride == nil ? "push_type" : "topic",
+            "the topic \(topic) is not covered by the certificate of \(self.credential.name), which is for \(covered); "
+                + "use another push_type, or a signing key for this app"
+        )
     }
 
     /// Whether a push could be sent now.

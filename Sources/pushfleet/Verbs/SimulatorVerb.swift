@@ -8,29 +8,40 @@ struct SimulatorVerb: AsyncParsableCommand {
         commandName: "simulator",
         abstract: "Run an APNs for tests: real TLS and HTTP/2, Apple's checks and answers, faults on demand.",
         discussion: """
-            It prints port=<number> and control_port=<number> when it listens, remembers every request, and can be
-            asked and told things over HTTP on the control port. SIGTERM or Ctrl-C ends it.
+            It prints port=<number> and control_port=<number> when it listens,
+            remembers every request, and can be asked and told things over HTTP on the
+            control port. SIGTERM or Ctrl-C ends it.
 
-            In one command, for a try or for your CI (trust certs/server.pem in your sender):
-              pushfleet simulator --port 8443 --control-port 8444 --generate-certificates certs --accept-any-key
+            In one command, for a try or for your CI:
+              pushfleet simulator --port 8443 --control-port 8444 \\
+                  --generate-certificates certs --accept-any-key
+            Have your sender use localhost:8443 and trust certs/server.pem.
 
-            Then, at the control port, which is described in deploy/simulator/openapi.yaml:
-              open http://localhost:8444/                        see what comes in
-              curl -s 'localhost:8444/tokens/9f86d081/last?wait=5s'
-                                                                 was a push sent to this token, and which?
-              curl -sf localhost:8444/expectations -d '{"token":"9f86d081","payload":{"aps":{"badge":1}}}'
-                                                                 fails unless such a push was sent
-              curl -s -X DELETE localhost:8444/ledger            forget what was sent
+            Then, at the control port (see deploy/simulator/openapi.yaml):
+              http://localhost:8444/ in a browser shows what comes in
+
+              Was a push sent to this token, and which was the last one?
+                curl -s 'localhost:8444/tokens/9f86d081/last?wait=5s'
+              Fail unless such a push was sent:
+                curl -sf localhost:8444/expectations \\
+                    -d '{"token":"9f86d081","payload":{"aps":{"badge":1}}}'
+              Forget what was sent:
+                curl -s -X DELETE localhost:8444/ledger
 
             Like Apple, with keys and apps that you name:
-              pushfleet simulator --port 8443 --certificate certs/server.pem --private-key certs/server.key \\
-                  --signing-key KEY1234567:ABCDE12345:auth.pub.pem --bundle-id com.example.shop
+              pushfleet simulator --port 8443 --certificate certs/server.pem \\
+                  --private-key certs/server.key \\
+                  --signing-key KEY1234567:ABCDE12345:auth.pub.pem \\
+                  --bundle-id com.example.shop
 
-            A bad day, from a file that says what happens when. A dozen are shipped; they are made to be read:
+            A bad day, from a file that says what happens when. A dozen are shipped, and
+            made to be read:
               pushfleet simulator --check deploy/simulator/scenarios/*.yaml
-              pushfleet simulator --scenario deploy/simulator/scenarios/outage-503.yaml …
+              pushfleet simulator --generate-certificates certs --accept-any-key \\
+                  --scenario deploy/simulator/scenarios/outage-503.yaml
 
-            Exit codes: 0 ended as asked, 1 cannot start, 64 wrong usage, 78 a scenario cannot be used.
+            Exit codes: 0 ended as asked, 1 cannot start, 64 wrong usage,
+            78 a scenario cannot be used.
             """
     )
 
@@ -44,8 +55,10 @@ struct SimulatorVerb: AsyncParsableCommand {
     var channelPort: UInt16?
     @Option(help: "Broadcast channels that one app may have.")
     var channelLimit = 10_000
-    @Option(help: "The port of the control API, on 127.0.0.1; 0 takes a free one.")
+    @Option(help: "The port of the control API; 0 takes a free one.")
     var controlPort: UInt16 = 0
+    @Option(help: "The address of the control API, which knows no passwords: nothing but a private network.")
+    var controlHost = "127.0.0.1"
     @Flag(help: "Offer no control API.")
     var noControl = false
     @Option(
@@ -166,6 +179,7 @@ struct SimulatorVerb: AsyncParsableCommand {
         settings.channelPort = self.channelPort
         settings.channelLimit = self.channelLimit
         settings.controlPort = self.noControl ? nil : self.controlPort
+        settings.controlHost = self.controlHost
         guard let environment = APNsEnvironment(rawValue: self.environment) else {
             throw ValidationError("--environment must be production or sandbox")
         }

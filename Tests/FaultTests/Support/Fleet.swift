@@ -52,6 +52,8 @@ final class Fleet {
     /// What the configuration names from the next `writeConfiguration` on.
     var keyID = "KEY1234567"
     var keyFile = TestCertificates.shared.signingKey
+    /// Files of a certificate, to be used in place of the key.
+    var certificate: (file: String, key: String)?
     private let drainTimeout: Duration
     private var workers: [WorkerProcess] = []
     private var published: Set<Int> = []
@@ -193,6 +195,17 @@ final class Fleet {
     var currentPoolKey: String { Keys.budget(pool: "production.TEAM123456.\(self.keyID)") }
     private var configuration: String { "\(self.directory)/pushfleet.yaml" }
 
+    /// The configuration's lines for what the credential is.
+    private var proof: String {
+        let lines =
+            if let certificate = self.certificate {
+                ["certificate_file: \(certificate.file)", "private_key_file: \(certificate.key)"]
+            } else {
+                ["team_id: TEAM123456", "key_id: \(self.keyID)", "key_file: \(self.keyFile)"]
+            }
+        return lines.joined(separator: "\n    ")
+    }
+
     func writeConfiguration() throws {
         let certificates = TestCertificates.shared
         let text = """
@@ -211,9 +224,7 @@ final class Fleet {
             credentials:
               main:
                 environment: production
-                team_id: TEAM123456
-                key_id: \(self.keyID)
-                key_file: \(self.keyFile)
+                \(self.proof)
                 max_connections: \(Self.budget)
                 host: localhost
                 port: \(self.proxy?.port ?? Int(self.simulator.port))

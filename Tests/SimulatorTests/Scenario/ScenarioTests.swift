@@ -161,4 +161,42 @@ import Testing
         #expect(problems.map(\.path).contains("timeline[1].add_rule.action.type"))
         #expect(problems.map(\.path).contains("descripton") || problems.map(\.path).contains("description"))
     }
+
+    @Test func `Aliases of aliases are not followed without end`() {
+        let rows = (0..<20).map { "a\($0 + 1): &a\($0 + 1) [*a\($0), *a\($0), *a\($0), *a\($0)]" }
+        let problems = Self.problems("description: a\na0: &a0 x\n" + rows.joined(separator: "\n"))
+        #expect(problems.map(\.text) == ["holds more than 100000 values"])
+    }
+
+    @Test func `Whatever the file has become, it is a scenario or told what is wrong`() throws {
+        let good = """
+            description: a
+            start: {latency_ms: [1, 2], bundle_ids: any}
+            tokens: [{token: 00ff, state: unregistered, at: 1}]
+            rules: [{id: r, match: {every: 2}, action: {type: goaway, reason: X, last_stream: zero}}]
+            timeline:
+              - {at: 2s, repeat: {every: 1s, times: 3}, drop: }
+              - after: {requests: 5}
+                remove_rule: r
+                clock: {skew_ms: -5}
+            """
+        #expect(Self.problems(good).isEmpty)
+        var random = SeededRandom(seed: 7)
+        var refused = 0
+        for _ in 0..<2000 {
+            var bytes = Array(good.utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes.remove(at: place)
+                case 1: bytes[place] = UInt8.random(in: 0..<128, using: &random)
+                default: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: place)
+                }
+            }
+            let problems = Self.problems(String(decoding: bytes, as: UTF8.self))
+            if !problems.isEmpty { refused += 1 }
+            #expect(problems.allSatisfy { !$0.text.isEmpty })
+        }
+        #expect(refused > 500)
+    }
 }
