@@ -1,9 +1,11 @@
-import APNs
 import Foundation
+import HTTP2
 import Push
 import TestServers
 import Testing
 import Wire
+
+import struct APNs.ClientCertificate
 
 @testable import Simulator
 
@@ -123,7 +125,8 @@ import Wire
     /// A connection that has shown a certificate.
     private static func binding(_ client: TestCertificates.Client) throws -> CredentialBinding {
         var binding = CredentialBinding()
-        binding.certificate = try #require(ClientCertificate(try Self.identity(client).certificate))
+        let certificate = try #require(ClientCertificate(try Self.identity(client).certificate))
+        binding.certificate = certificate
         return binding
     }
 
@@ -175,7 +178,8 @@ import Wire
         }
     }
 
-    @Test func `Over TLS a certificate manages channels and broadcasts, and a bad one is told by GOAWAY`() async throws {
+    @Test func `Over TLS a certificate manages channels and broadcasts, and a bad one is told by GOAWAY`() async throws
+    {
         let files = TestCertificates.shared
         var settings = Simulator.Settings(certificate: files.serverCertificate, privateKey: files.serverKey)
         settings.controlPort = nil

@@ -43,7 +43,8 @@ extension RequestCheck {
         of request: PushRequest,
         topicRefusal: (ArraySlice<UInt8>) -> Reason?
     ) -> Reason? {
-        self.broadcastHeaderRefusal(of: request) ?? topicRefusal(request.topic) ?? self.broadcastBodyRefusal(of: request)
+        self.broadcastHeaderRefusal(of: request) ?? topicRefusal(request.topic)
+            ?? self.broadcastBodyRefusal(of: request)
     }
 
     private static func broadcastHeaderRefusal(of request: PushRequest) -> Reason? {
