@@ -53,8 +53,10 @@ internal import Worker
         let findings = ConfigurationCheckup.findings(loaded)
         #expect(findings.map(\.subject) == ["config", "key main"])
         #expect(findings.first?.text.contains("1 app, 1 credential") == true)
+        var direct = own
+        direct.proxy = nil
         #expect(
-            Checkup.fix(.transport(.resolve(host: "b.example", detail: "")), own).contains(
+            Checkup.fix(.transport(.resolve(host: "b.example", detail: "")), direct).contains(
                 "credentials.main.broadcast_host"
             )
         )
