@@ -9,7 +9,8 @@ final class ServerCertificates {
 
     private let usual: CertificateFiles
     private let others: [String: CertificateFiles]
-    private let clients: TLSContext.ClientCertificateRequest
+    /// Whether clients are asked for certificates, and for whose.
+    let clients: TLSContext.ClientCertificateRequest
     private var contexts: [Choice: TLSContext] = [:]
 
     /// - Throws: `TLSContextError`, when one of the files cannot be used.

@@ -133,6 +133,17 @@ package struct LoadedCredential: Sendable {
 }
 
 extension LoadedCredential {
+    private init(_ settings: CredentialSettings, _ kind: Kind, _ tls: TLSContext) {
+        self.settings = settings
+        self.kind = kind
+        self.tls = tls
+    }
+
+    /// The same proof for the connections that broadcasts have to themselves; nil if they have none.
+    package var forBroadcasts: LoadedCredential? {
+        self.settings.forBroadcasts.map { LoadedCredential($0, self.kind, self.tls) }
+    }
+
     /// Why an app cannot send with it, whatever it sends; nil if it can.
     ///
     /// A certificate for VoIP only is right for an app that sends nothing else, so one topic that is covered is enough.
@@ -143,7 +154,8 @@ extension LoadedCredential {
         }
         guard !isCovered else { return nil }
         let topics = certificate.topics.map(\.name).joined(separator: ", ")
-        return "is \(self.settings.name), whose certificate covers \(topics) and no topic of \(app.bundleID); use the "
+        return
+            "is \(self.settings.configuredName), whose certificate covers \(topics) and no topic of \(app.bundleID); use the "
             + "certificate of that app, or a signing key of its team"
     }
 

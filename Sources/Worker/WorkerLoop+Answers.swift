@@ -82,7 +82,7 @@ extension WorkerLoop {
     }
 
     /// Lets a push wait in RabbitMQ without having been tried.
-    private func postpone(_ push: SendQueue.Push, for time: Duration, atLeast: Bool, because reason: String) {
+    func postpone(_ push: SendQueue.Push, for time: Duration, atLeast: Bool, because reason: String) {
         let flight = self.flights[push.flight]
         guard let app = flight.line.app else { return }
         let level = atLeast ? self.ladder.level(atLeast: time) : self.ladder.hold(remaining: time).level
@@ -100,7 +100,7 @@ extension WorkerLoop {
         self.finishIfComplete(push.flight)
     }
 
-    private static let shortestPostponement: Duration = .seconds(10)
+    static let shortestPostponement: Duration = .seconds(10)
 
     // MARK: Classify
 
@@ -186,7 +186,7 @@ extension WorkerLoop {
     ) {
         let flight = self.flights[id]
         guard !flight.isLost else { return self.forgetIfIdle(id) }
-        guard let app = flight.line.app, let lane = flight.line.lane, let sender = flight.line.sender else { return }
+        guard let app = flight.line.app else { return }
         switch classification.outcome {
         case .delivered:
             self.settle(id, token, as: .delivered)
@@ -199,7 +199,7 @@ extension WorkerLoop {
             if !counts, floor == nil, flight.resends < Self.resendLimit * flight.job.tokenCount {
                 self.flights[id].resends += 1
                 self.counters.add(.resent, flight.line.counters)
-                return sender.enqueue(id, tokens: token..<token + 1, isUrgent: lane == .now)
+                return self.enqueueAgain(SendQueue.Push(flight: id, token: token))
             }
             let next = app.retry.next(
                 attempts: flight.attempts + 1,

@@ -50,7 +50,7 @@ extension WorkerLoop {
             }
             let old = self.senders[index]
             self.senders[index] = next
-            for line in self.lines where line.sender === old { line.use(next) }
+            for line in self.lines { line.use(next, insteadOf: old) }
             self.incoming.removeAll { $0 === next }
             self.leave(old, to: next)
             self.credentialChanged(of: next)
@@ -69,13 +69,15 @@ extension WorkerLoop {
     private func credentialChanged(of sender: Sender) {
         self.tell.swapped(sender.credential.name, pool: sender.credential.pool)
         self.count(.credentialSwaps, for: sender)
-        for line in self.lines where line.sender === sender { line.gate.credentialChanged(at: self.loop.now) }
+        for line in self.lines where line.senders.contains(where: { $0 === sender }) {
+            line.gate.credentialChanged(at: self.loop.now)
+        }
         self.updatePrefetches()
     }
 
     /// Once for each app that is sent with it.
     private func count(_ field: CounterField, for sender: Sender) {
-        for line in self.lines where line.sender === sender && line.lane == .now {
+        for line in self.lines where line.lane == .now && line.senders.contains(where: { $0 === sender }) {
             self.counters.add(field, line.counters)
         }
     }

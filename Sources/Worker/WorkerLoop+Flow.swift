@@ -29,7 +29,7 @@ extension WorkerLoop {
     private func decode(_ delivery: Delivery, on line: Line) throws(Refusal) -> Job {
         let job = try EnvelopeDecoder.decode(body: delivery.body, fit: line.fit)
         switch line.kind {
-        case .lane(let app, _, let sender):
+        case .lane(let app, _, _):
             guard line.isAddressee(of: job) else {
                 throw Refusal(
                     .appMismatch,
@@ -41,7 +41,8 @@ extension WorkerLoop {
             if line.lint == .strict, let finding = PayloadLint.first(in: job, isBroadcast: job.isBroadcast) {
                 throw Refusal(finding)
             }
-            if let refusal = sender.refusal(topic: line.topicName(of: job), of: job) { throw refusal }
+            let sender = line.sender(for: job)
+            if let refusal = sender?.refusal(topic: line.topicName(of: job), of: job) { throw refusal }
             if job.isTruncated { self.counters.add(.truncated, line.counters) }
             return job
         case .unrouted:
@@ -73,7 +74,7 @@ extension WorkerLoop {
     // MARK: Admit
 
     private func admit(_ job: Job, _ delivery: Delivery, on line: Line) {
-        guard case .lane(_, let lane, let sender) = line.kind else { return }
+        guard let sender = line.sender(for: job), let lane = line.lane else { return }
         let now = self.loop.wallTime
         let published = delivery.headers.firstSeen ?? delivery.timestamp
         line.received(tokens: job.tokenCount)
@@ -89,6 +90,7 @@ extension WorkerLoop {
         )
         switch line.admission.decide(job, published: published, now: now) {
         case .go:
+            if sender === line.broadcasts, self.goesElsewhere(id, sender, on: line) { return }
             if delivery.redelivered {
                 self.recallDone(id, sender: sender, isUrgent: lane == .now)
             } else {
@@ -105,6 +107,24 @@ extension WorkerLoop {
             for token in 0..<job.tokenCount { self.settle(id, token, as: .deadLetter(reason, apns: nil)) }
             self.finishIfComplete(id)
         }
+    }
+
+    /// Messages are taken as far as connections for other pushes allow. A broadcast that is granted none of its own goes
+    /// back, for the worker whose turn it is, and now and then rests on the way; one that finds too many waiting for a
+    /// host that cannot be reached waits in RabbitMQ, so that they do not hold up everything else.
+    private func goesElsewhere(_ id: FlightID, _ sender: Sender, on line: Line) -> Bool {
+        let push = SendQueue.Push(flight: id, token: 0)
+        if sender.connectionsAllowed == 0 {
+            if self.flights[id].deliveryCount < Self.requeueLimit {
+                self.giveBack(id, 0)
+            } else {
+                self.postpone(push, for: .seconds(1), atLeast: false, because: "notConnected")
+            }
+            return true
+        }
+        guard sender.isStuck, sender.waiting >= max(1, line.currentPrefetch / 8) else { return false }
+        self.postpone(push, for: Self.shortestPostponement, atLeast: false, because: "notConnected")
+        return true
     }
 
     /// A message that was delivered before may be done in part: Redis knows. Without Redis all of it is sent again,

@@ -87,8 +87,7 @@ extension WorkerLoop {
     /// What was taken for a stopped app goes back.
     private func stopped(_ line: Line) {
         self.updatePrefetches()
-        guard let sender = line.sender else { return }
-        self.giveBackWaiting(of: sender, app: line.app?.id)
+        for sender in line.senders { self.giveBackWaiting(of: sender, app: line.app?.id) }
     }
 
     private func outageBegan(_ line: Line) {
@@ -102,7 +101,7 @@ extension WorkerLoop {
         case .none: return
         case .paused:
             self.updatePrefetches()
-            if let sender = line.sender { self.giveBackWaiting(of: sender) }
+            for sender in line.senders { self.giveBackWaiting(of: sender) }
         case .probesAgain: self.release()
         case .resumed:
             self.tell.outageEnded(line.sender?.credential.name ?? "")
@@ -135,8 +134,10 @@ extension WorkerLoop {
     }
 
     func enqueueAgain(_ push: SendQueue.Push) {
-        guard self.flights.contains(push.flight), let sender = self.flights[push.flight].line.sender else { return }
-        let isUrgent = self.flights[push.flight].line.lane == .now
+        guard self.flights.contains(push.flight) else { return }
+        let line = self.flights[push.flight].line
+        guard let sender = line.sender(for: self.flights[push.flight].job) else { return }
+        let isUrgent = line.lane == .now
         sender.enqueue(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
     }
 
@@ -156,7 +157,8 @@ extension WorkerLoop {
         pushes += self.throttle.takeWaiting()
         for push in pushes where self.flights.contains(push.flight) {
             let line = self.flights[push.flight].line
-            if line.sender === sender, app == nil || line.app?.id == app {
+            let own = line.sender(for: self.flights[push.flight].job)
+            if own === sender, app == nil || line.app?.id == app {
                 self.giveBackUnsent(push)
             } else {
                 self.enqueueAgain(push)

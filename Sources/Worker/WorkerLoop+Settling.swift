@@ -79,7 +79,7 @@ extension WorkerLoop {
 
     /// Every delivery given back raises the broker's count, and beyond its limit a message is dead. After so many a
     /// copy goes back instead, which begins anew.
-    private static let requeueLimit = 10
+    static let requeueLimit = 10
 
     /// Leaves the rest to the broker.
     func letGo(_ id: FlightID, requeue: Bool) {

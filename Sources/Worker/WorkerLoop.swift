@@ -100,11 +100,13 @@ final class WorkerLoop {
             guard let id = AppID(app.id) else {
                 preconditionFailure("an app's id passed the configuration check without its form")
             }
+            let broadcasts = self.senders.first { $0.credential.broadcastsOf == app.credential }
             let gate = AppGate(app.breaker)
             let credentialGate = self.lines.first { $0.sender === sender }?.credentialGate ?? CredentialGate()
             for lane in Lane.allCases {
                 self.addLine(
                     .lane(app, lane, sender),
+                    broadcasts: broadcasts,
                     queue: FleetTopology.workQueue(app: id, lane: lane),
                     slot: self.counters.slot(app: app.id, lane: lane.rawValue),
                     gate: gate,
@@ -123,6 +125,7 @@ final class WorkerLoop {
 
     private func addLine(
         _ kind: Line.Kind,
+        broadcasts: Sender? = nil,
         queue: String,
         slot: CounterSlot,
         gate: AppGate,
@@ -130,6 +133,7 @@ final class WorkerLoop {
     ) {
         let line = Line(
             kind,
+            broadcasts: broadcasts,
             queue: queue,
             counters: slot,
             gate: gate,
@@ -213,6 +217,7 @@ final class WorkerLoop {
 
     func connectionsChanged(_ sender: Sender) {
         self.updatePrefetches()
+        if sender.credential.broadcastsOf != nil, sender.connectionsAllowed == 0 { self.giveBackWaiting(of: sender) }
         guard !self.isReadyTold, sender.connectionsAllowed > 0 else { return }
         self.isReadyTold = true
         self.tell.ready()
@@ -233,7 +238,8 @@ final class WorkerLoop {
         self.tell.goAway(sender.credential.name, reason: reason)
         guard let reason, Classification.classify(goAway: reason) != nil else { return }
         for app in self.settings.apps {
-            guard let line = self.lines.first(where: { $0.app?.id == app.id && $0.sender === sender }) else { continue }
+            let isTold = { (line: Line) in line.app?.id == app.id && line.senders.contains { $0 === sender } }
+            guard let line = self.lines.first(where: isTold) else { continue }
             self.pause(line, .credential, reason: reason)
         }
     }

@@ -32,6 +32,8 @@ final class Fleet: Sendable {
         var breaker = BreakerSettings()
         /// Whether each app has a key, and so a budget and connections, of its own.
         var hasKeyPerApp = false
+        /// Whether broadcasts go to a simulator of their own, over one connection.
+        var hasBroadcastHost = false
     }
 
     struct Schedule: Sendable {
@@ -45,6 +47,8 @@ final class Fleet: Sendable {
     let options: Options
     let settings: FleetSettings
     let simulator: Simulator
+    /// Where broadcasts go, if not to the other one.
+    let broadcastSimulator: Simulator?
     let redis: PrivateRedis
     let vhost: String
     let session: BrokerSession
@@ -77,15 +81,20 @@ final class Fleet: Sendable {
         if options.isKeyRegistered { play.keys = [try Self.key()] }
         if options.hasKeyPerApp { play.keys += try options.apps.indices.map { try Self.key(Self.keyID($0)) } }
         self.simulator = try await Simulator.start(play)
+        self.broadcastSimulator = options.hasBroadcastHost ? try await Simulator.start(play) : nil
         self.redis = try PrivateRedis(volatile: true)
         let rabbit = PrivateRabbitMQ.shared
         self.vhost = try rabbit.makeVhost()
-        let settings = try Self.settings(
+        var settings = try Self.settings(
             options,
             amqp: rabbit.url(vhost: self.vhost),
             redis: self.redis.port,
             apns: self.simulator.port
         )
+        if let port = self.broadcastSimulator?.port {
+            settings.credentials[0].broadcast = BroadcastHost(host: nil, port: port)
+            settings.deriveBroadcastCredentials()
+        }
         self.settings = settings
         self.ladder = DelayLadder(schedules: settings.apps.map(\.retry))
         self.session = try await BrokerSession.connect(
@@ -217,6 +226,7 @@ final class Fleet: Sendable {
         await self.stopWorkers()
         await self.session.close()
         await self.simulator.stop()
+        await self.broadcastSimulator?.stop()
         self.redis.stop()
     }
 }

@@ -1,7 +1,11 @@
 import Foundation
+import HTTP2
 import Push
 import TestServers
 import Testing
+import Wire
+
+import struct APNs.ClientCertificate
 
 @testable import Simulator
 
@@ -106,6 +110,107 @@ import Testing
         var buckets = TokenBuckets(rate: nil)
         let verdict = check.judge(Self.draft().request, binding: &binding, buckets: &buckets, at: Self.now).verdict
         #expect(verdict.reason == .topicDisallowed)
+    }
+
+    // MARK: With a certificate
+
+    private static func identity(_ client: TestCertificates.Client) throws -> TLSIdentity {
+        let files = TestCertificates.shared
+        return try TLSIdentity(
+            pem: FileBytes.read(files.certificate(client)),
+            privateKey: FileBytes.read(files.key(client))
+        )
+    }
+
+    /// A connection that has shown a certificate.
+    private static func binding(_ client: TestCertificates.Client) throws -> CredentialBinding {
+        var binding = CredentialBinding()
+        let certificate = try #require(ClientCertificate(try Self.identity(client).certificate))
+        binding.certificate = certificate
+        return binding
+    }
+
+    @Test(
+        arguments: [
+            (.standard, "com.example.shop", nil), (.production, "com.example.shop", nil),
+            (.standard, "com.example.other", .topicMismatch), (.voip, "com.example.shop", .topicMismatch),
+            (.standard, "com.example.shop.voip", .topicDisallowed),
+        ] as [(TestCertificates.Client, String, Reason?)]
+    )
+    func `A certificate stands for the provider token where it covers the bundle id`(
+        client: TestCertificates.Client,
+        bundleID: String,
+        reason: Reason?
+    ) throws {
+        var check = try Self.check()
+        var buckets = TokenBuckets(rate: nil)
+        var random = SeededRandom(seed: 1)
+        for authorization in [nil, "bearer nonsense"] as [String?] {
+            var binding = try Self.binding(client)
+            var draft = Self.draft().with("authorization", authorization)
+            draft.path = "/4/broadcasts/apps/\(bundleID)"
+            let finding = check.judge(draft.request, binding: &binding, buckets: &buckets, at: Self.now)
+            #expect(finding.verdict.reason == reason && finding.verdict.status == reason?.status ?? 200)
+            #expect(finding.isAuthorized && finding.providerToken == nil)
+            var request = Self.request("GET", "/1/apps/\(bundleID)/all-channels")
+            request.authorization = authorization.map { Array($0.utf8) }
+            var answer = check.manage(request, binding: &binding, random: &random, at: TestKey.now)
+            answer.requestID = ""
+            let channels = ChannelAnswer(
+                status: 200,
+                body: Array("{\"channels\":[\"\(Self.channel)\",\"\(Self.silent)\"]}".utf8)
+            )
+            #expect(answer == reason.map { .refused($0) } ?? channels)
+        }
+        #expect(Reason.topicMismatch.status == 403)
+    }
+
+    @Test func `Beside the credential a broadcast with a certificate is judged as any other`() throws {
+        var check = try Self.check()
+        var buckets = TokenBuckets(rate: nil)
+        for row in Self.rows where row.reason != .missingProviderToken && row.reason != .invalidProviderToken {
+            var binding = try Self.binding(.standard)
+            var draft = Self.draft().with("authorization", nil)
+            row.change(&draft)
+            let verdict = check.judge(draft.request, binding: &binding, buckets: &buckets, at: Self.now).verdict
+            // Which comes first where the app is another one's is the only difference.
+            #expect(verdict.reason == (draft.path.hasSuffix(".other") ? .topicMismatch : row.reason), "\(row)")
+        }
+    }
+
+    @Test func `Over TLS a certificate manages channels and broadcasts, and a bad one is told by GOAWAY`() async throws
+    {
+        let files = TestCertificates.shared
+        var settings = Simulator.Settings(certificate: files.serverCertificate, privateKey: files.serverKey)
+        settings.controlPort = nil
+        settings.channelPort = 0
+        let simulator = try await Simulator.start(settings)
+        let channelPort = try #require(simulator.channelPort)
+        let good = try Self.identity(.standard)
+        let push = try PushLine.start(port: simulator.port, identity: good)
+        let management = try PushLine.start(port: channelPort, identity: good)
+        let refused = try PushLine.start(port: channelPort, identity: try Self.identity(.sandbox))
+        defer {
+            for line in [push, management, refused] { line.stop() }
+        }
+        var create = PushDraft(issuedAt: 0).with("authorization", nil)
+        create.path = "/1/apps/com.example.shop/channels"
+        create.body = Array(Self.good.utf8)
+        #expect(await management.send(create).status == 201)
+        let channel = try #require(try await simulator.channels().first).channel
+        #expect(await push.send(Self.draft(channel).with("authorization", nil)).status == 200)
+        var other = create
+        other.path = "/1/apps/com.example.other/channels"
+        #expect(await management.send(other).status == 403)
+
+        async let outcome = refused.send(create)
+        let history = await refused.history()
+        #expect(history.goAways.map(\.lastStreamID) == [0])
+        let debugData = try #require(history.goAways.first).debugData
+        #expect(String(decoding: debugData, as: UTF8.self) == #"{"reason":"BadCertificateEnvironment"}"#)
+        #expect(await outcome.status == nil)
+        #expect(try await simulator.channels().count == 1)
+        await simulator.stop()
     }
 
     // MARK: Management

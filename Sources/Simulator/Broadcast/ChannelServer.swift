@@ -14,7 +14,12 @@ final class ChannelServer {
     /// - Throws: `ListenError` or `TLSContextError`.
     init(settings: Simulator.Settings, port: UInt16, server: Server) throws {
         self.server = server
-        let tls = try TLSContext.server(certificate: settings.certificate, key: settings.privateKey, alpn: "h2")
+        let tls = try TLSContext.server(
+            certificate: settings.certificate,
+            key: settings.privateKey,
+            alpn: "h2",
+            clients: server.certificates.clients
+        )
         let endpoint = Endpoint(host: settings.host, port: port)
         let doorman = Doorman()
         let listener = try Listener(on: endpoint, tls: tls, loop: server.loop) { doorman.server?.accept($0) }
@@ -39,11 +44,13 @@ final class ChannelServer {
         for line in Array(self.lines.values) { line.close() }
     }
 
-    /// One connection, with the credential that its first good request bound it to.
+    /// One connection, with its certificate, or the credential that its first good request bound it to.
     private final class Line: HTTP2ServerDelegate {
         private unowned let owner: ChannelServer
         private var connection: HTTP2Server?
         private var binding = CredentialBinding()
+        /// Whether its certificate was refused: it is on its way out, and nothing on it is processed.
+        private var isRefused = false
 
         init(_ owner: ChannelServer) {
             self.owner = owner
@@ -59,9 +66,22 @@ final class ChannelServer {
             self.connection?.abort()
         }
 
-        func http2ServerDidOpen(_: HTTP2Server) {}
+        func http2ServerDidOpen(_ connection: HTTP2Server) {
+            guard let certificate = connection.peerCertificate else { return }
+            let environment = self.owner.server.service.check.providerTokens.settings.environment
+            switch ClientCertificateCheck.judge(certificate, for: environment, at: self.owner.server.moment.wall) {
+            case .accepted(let client): self.binding.certificate = client
+            case .refused(let reason):
+                self.isRefused = true
+                let debugData = Array("{\"reason\":\"\(reason.rawValue)\"}".utf8)
+                connection.goAway(lastStreamID: 0, code: 0, debugData: debugData)
+                // Not from within a frame that is just being read: the GOAWAY could not leave any more.
+                self.owner.server.loop.after(.zero) { [weak self] in self?.connection?.close() }
+            }
+        }
 
         func http2Server(_ connection: HTTP2Server, stream: Int32, didReceive request: HTTP2Request) {
+            guard !self.isRefused else { return }
             let server = self.owner.server
             let now = server.moment.wall
             let answer = server.service.withCheck { check, random in

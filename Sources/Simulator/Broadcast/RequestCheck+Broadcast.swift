@@ -1,3 +1,4 @@
+internal import APNs
 internal import Foundation
 internal import Push
 
@@ -16,6 +17,12 @@ extension RequestCheck {
             finding.verdict = .refused(.methodNotAllowed)
             return finding
         }
+        if let certificate = binding.certificate {
+            finding.isAuthorized = true
+            let reason = Self.refusal(of: request) { TopicRules.refusal(ofBundleID: $0, certificate) }
+            if let reason = reason ?? self.channelRefusal(of: request) { finding.verdict = .refused(reason) }
+            return finding
+        }
         let authorization = request.head.authorization.map { request.head[$0] }
         switch self.providerTokens.check(authorization, binding: &binding, topics: self.topics, at: now) {
         case .refused(let reason, let token):
@@ -25,14 +32,19 @@ extension RequestCheck {
             finding.providerToken = token
             finding.isAuthorized = true
             let topics = binding.topics ?? self.topics
-            let reason =
-                Self.broadcastHeaderRefusal(of: request)
-                ?? topics.refusal(ofBundleID: request.topic, key: key)
-                ?? Self.broadcastBodyRefusal(of: request)
-                ?? self.channelRefusal(of: request)
-            if let reason { finding.verdict = .refused(reason) }
+            let reason = Self.refusal(of: request) { topics.refusal(ofBundleID: $0, key: key) }
+            if let reason = reason ?? self.channelRefusal(of: request) { finding.verdict = .refused(reason) }
         }
         return finding
+    }
+
+    /// - Parameter topicRefusal: why the sender may not broadcast for a bundle id; nil if it may.
+    private static func refusal(
+        of request: PushRequest,
+        topicRefusal: (ArraySlice<UInt8>) -> Reason?
+    ) -> Reason? {
+        self.broadcastHeaderRefusal(of: request) ?? topicRefusal(request.topic)
+            ?? self.broadcastBodyRefusal(of: request)
     }
 
     private static func broadcastHeaderRefusal(of request: PushRequest) -> Reason? {
@@ -67,10 +79,20 @@ extension RequestCheck {
 extension TopicRules {
     /// Why nobody may broadcast for `bundleID` under `key`, or nil. A topic's suffix is not part of a bundle id.
     func refusal(ofBundleID bundleID: ArraySlice<UInt8>, key: RegisteredKey) -> Reason? {
-        let hasSuffix = PushKind.suffixed.contains { type in
-            bundleID.suffix(type.topicSuffix.utf8.count).elementsEqual(type.topicSuffix.utf8)
-        }
-        guard !hasSuffix, !bundleID.isEmpty else { return .topicDisallowed }
+        guard Self.isBundleID(bundleID) else { return .topicDisallowed }
         return self.refusal(of: bundleID, key: key).map { $0 == .badTopic ? .topicDisallowed : $0 }
+    }
+
+    /// The same for a connection with a certificate: the bundle id itself must be among its topics.
+    static func refusal(ofBundleID bundleID: ArraySlice<UInt8>, _ certificate: ClientCertificate) -> Reason? {
+        guard Self.isBundleID(bundleID) else { return .topicDisallowed }
+        return certificate.covers(String(decoding: bundleID, as: UTF8.self)) ? nil : .topicMismatch
+    }
+
+    private static func isBundleID(_ topic: ArraySlice<UInt8>) -> Bool {
+        let hasSuffix = PushKind.suffixed.contains { type in
+            topic.suffix(type.topicSuffix.utf8.count).elementsEqual(type.topicSuffix.utf8)
+        }
+        return !hasSuffix && !topic.isEmpty
     }
 }

@@ -40,12 +40,8 @@ extension RequestCheck {
             bundleID = Array(name.utf8)
         default: return .refused(.methodNotAllowed)
         }
-        let authorization = request.authorization.map { $0[...] }
-        switch self.providerTokens.check(authorization, binding: &binding, topics: self.topics, at: now) {
-        case .refused(let reason, _): return .refused(reason)
-        case .accepted(_, let key):
-            let topics = binding.topics ?? self.topics
-            if let reason = topics.refusal(ofBundleID: bundleID[...], key: key) { return .refused(reason) }
+        if let reason = self.refusal(of: request, forBundleID: bundleID[...], &binding, at: now) {
+            return .refused(reason)
         }
         if case .allChannels = request.target { return self.list(bundleID[...]) }
         if request.method == "POST" { return self.create(request.body, for: bundleID[...], &random) }
@@ -57,6 +53,21 @@ extension RequestCheck {
         }
         let body = "{\"message-storage-policy\":\(channel.storage.rawValue),\"push-type\":\"LiveActivity\"}"
         return ChannelAnswer(status: 200, body: Array(body.utf8))
+    }
+
+    /// Why the sender may not manage the app's channels; nil if it may.
+    private mutating func refusal(
+        of request: ChannelRequest,
+        forBundleID bundleID: ArraySlice<UInt8>,
+        _ binding: inout CredentialBinding,
+        at now: UnixTime
+    ) -> Reason? {
+        if let certificate = binding.certificate { return TopicRules.refusal(ofBundleID: bundleID, certificate) }
+        let authorization = request.authorization.map { $0[...] }
+        switch self.providerTokens.check(authorization, binding: &binding, topics: self.topics, at: now) {
+        case .refused(let reason, _): return reason
+        case .accepted(_, let key): return (binding.topics ?? self.topics).refusal(ofBundleID: bundleID, key: key)
+        }
     }
 
     private func list(_ bundleID: ArraySlice<UInt8>) -> ChannelAnswer {

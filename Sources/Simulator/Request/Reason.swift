@@ -32,6 +32,7 @@ enum Reason: String, CaseIterable, Sendable {
     case forbidden = "Forbidden"
     case invalidProviderToken = "InvalidProviderToken"
     case missingProviderToken = "MissingProviderToken"
+    case topicMismatch = "TopicMismatch"
     case unrelatedKeyIDInToken = "UnrelatedKeyIdInToken"
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
@@ -57,6 +58,7 @@ enum Reason: String, CaseIterable, Sendable {
         case .badChannelID, .badRequestParams, .cannotCreateChannelConfig, .channelNotRegistered, .missingChannelID,
             .missingPushType:
             400
+        case .topicMismatch: 403
         case .badPath: 404
         case .methodNotAllowed: 405
         case .expiredToken, .unregistered: 410

@@ -11,6 +11,8 @@ final class Line {
     }
 
     private(set) var kind: Kind
+    /// Sends its broadcasts, if they go to a host of their own.
+    private(set) var broadcasts: Sender?
     let queue: String
     /// Where its counters are kept; see the counter batch.
     let counters: CounterSlot
@@ -39,6 +41,7 @@ final class Line {
 
     init(
         _ kind: Kind,
+        broadcasts: Sender? = nil,
         queue: String,
         counters: CounterSlot,
         gate: AppGate,
@@ -47,6 +50,7 @@ final class Line {
         worker: WorkerLoop
     ) {
         self.kind = kind
+        self.broadcasts = broadcasts
         self.gate = gate
         self.credentialGate = credentialGate
         self.worker = worker
@@ -85,6 +89,15 @@ final class Line {
     var app: AppSettings? { if case .lane(let app, _, _) = self.kind { app } else { nil } }
     var lane: Lane? { if case .lane(_, let lane, _) = self.kind { lane } else { nil } }
     var sender: Sender? { if case .lane(_, _, let sender) = self.kind { sender } else { nil } }
+
+    /// All that send for it.
+    var senders: [Sender] { [self.sender, self.broadcasts].compactMap { $0 } }
+
+    /// What the job is sent with.
+    func sender(for job: Job) -> Sender? {
+        guard let broadcasts = self.broadcasts, job.isBroadcast else { return self.sender }
+        return broadcasts
+    }
 
     /// Whether the job is for this line's app.
     func isAddressee(of job: Job) -> Bool { self.appID.map { job.isAddressed(to: $0) } ?? false }
@@ -125,9 +138,10 @@ final class Line {
 
     // MARK: What stops it
 
-    /// Sends with another credential from now on.
-    func use(_ sender: Sender) {
-        guard case .lane(let app, let lane, _) = self.kind else { return }
+    /// Sends with another credential from now on, if it sent with `old`.
+    func use(_ sender: Sender, insteadOf old: Sender) {
+        if self.broadcasts === old { self.broadcasts = sender }
+        guard case .lane(let app, let lane, let present) = self.kind, present === old else { return }
         self.kind = .lane(app, lane, sender)
     }
 

@@ -143,7 +143,7 @@ final class Sender {
         return Refusal(
             .invalidField,
             field: job.topicOverride == nil ? "push_type" : "topic",
-            "the topic \(topic) is not covered by the certificate of \(self.credential.name), which is for \(covered); "
+            "the topic \(topic) is not covered by the certificate of \(self.credential.configuredName), which is for \(covered); "
                 + "use another push_type, or a signing key for this app"
         )
     }
@@ -152,6 +152,12 @@ final class Sender {
     var canSend: Bool {
         self.keeper.isValid && self.tokens?.isUsable ?? true && self.pool.availableStreams > 0
     }
+
+    /// Whether nothing is under way and nothing can go, as with a host that cannot be reached.
+    var isStuck: Bool { self.pool.inFlight == 0 && !self.canSend }
+
+    /// Pushes that wait for a stream.
+    var waiting: Int { self.queue.count }
 
     /// Leaves its apps to a sender with another credential and another budget. What waits goes there, what is in flight
     /// may finish, then the lease is given back.

@@ -68,7 +68,7 @@ package struct CredentialFault: Error, Equatable, Sendable, CustomStringConverti
     package let problem: String
 
     init(_ settings: CredentialSettings, field: String, _ problem: String) {
-        self.credential = settings.name
+        self.credential = settings.configuredName
         self.field = field
         self.problem = problem
     }

@@ -22,6 +22,10 @@ package struct CredentialSettings: Sendable, Equatable {
     /// The host and port of channel management other than Apple's.
     package var channelHost: String?
     package var channelPort: UInt16?
+    /// The host, port and budget that broadcasts have to themselves; nil if they share the connections of other pushes.
+    package var broadcast: BroadcastHost?
+    /// The name of the credential that this one is derived from, to carry its broadcasts; nil for the operator's own.
+    package private(set) var broadcastsOf: String?
     /// PEM file of the certificate authorities to trust; nil for the system's.
     package var caFile: String?
     /// The HTTP proxy that connections go through.
@@ -50,9 +54,11 @@ package struct CredentialSettings: Sendable, Equatable {
     /// Names the connection budget in Redis: what Apple counts connections by, whatever the operator calls it. A
     /// certificate that was renewed keeps its subject and so its budget.
     package var pool: String {
-        switch self.kind {
-        case .token(let key): "\(self.environment.rawValue).\(key.teamID).\(key.keyID)"
-        case .certificate(let certificate): "\(self.environment.rawValue).\(certificate.subject ?? self.name)"
+        let suffix = self.broadcastsOf == nil ? "" : Self.broadcastSuffix
+        return switch self.kind {
+        case .token(let key): "\(self.environment.rawValue).\(key.teamID).\(key.keyID)\(suffix)"
+        case .certificate(let certificate):
+            "\(self.environment.rawValue).\(certificate.subject ?? self.configuredName)\(suffix)"
         }
     }
 
@@ -63,6 +69,42 @@ package struct CredentialSettings: Sendable, Equatable {
         case .certificate(let certificate): certificate.files
         }
     }
+}
+
+/// Where broadcasts go if not where other pushes go, and with how many connections.
+package struct BroadcastHost: Sendable, Equatable {
+    /// Nil for the host of other pushes.
+    package var host: String?
+    /// Nil for the port of other pushes.
+    package var port: UInt16?
+    /// Connections that all workers together may hold there; default 1.
+    package var connections = 1
+
+    package init(host: String?, port: UInt16? = nil) {
+        self.host = host
+        self.port = port
+    }
+}
+
+extension CredentialSettings {
+    private static let broadcastSuffix = ".broadcast"
+
+    /// The same proof with a host and a budget of its own, which everything but the choice of a sender treats as one
+    /// more credential; nil if broadcasts share the connections of other pushes.
+    package var forBroadcasts: CredentialSettings? {
+        guard let broadcast = self.broadcast else { return nil }
+        var own = self
+        own.broadcast = nil
+        own.broadcastsOf = self.name
+        own.name += Self.broadcastSuffix
+        own.host = broadcast.host ?? self.host
+        own.port = broadcast.port ?? self.port
+        own.maxConnections = broadcast.connections
+        return own
+    }
+
+    /// The operator's name for it, under which its keys stand in the configuration.
+    package var configuredName: String { self.broadcastsOf ?? self.name }
 }
 
 /// One of Apple's keys.

@@ -6,7 +6,8 @@ package struct FleetSettings: Sendable {
     package var amqpHeartbeat: Duration = .seconds(10)
     /// Redis.
     package var redis: ServerSettings
-    /// Keys and budgets by the operator's name for them, sorted by name.
+    /// Keys and budgets by the operator's name for them, sorted by name; behind each what is derived from it for
+    /// broadcasts.
     package var credentials: [CredentialSettings] = []
     /// Apps, sorted by id.
     package var apps: [AppSettings] = []
@@ -18,6 +19,11 @@ package struct FleetSettings: Sendable {
     package init(amqp: ServerSettings, redis: ServerSettings) {
         self.amqp = amqp
         self.redis = redis
+    }
+
+    /// Adds what broadcasts have to themselves, once the operator's credentials are complete.
+    package mutating func deriveBroadcastCredentials() {
+        self.credentials = self.credentials.flatMap { [$0] + ($0.forBroadcasts.map { [$0] } ?? []) }
     }
 }
 

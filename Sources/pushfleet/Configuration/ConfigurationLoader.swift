@@ -117,10 +117,11 @@ struct ConfigurationLoader {
             // A file that cannot be read makes everything else look missing.
             problems = earlier + file.problems
         }
+        settings.deriveBroadcastCredentials()
         return LoadedConfiguration(
             file: path,
             settings: settings,
-            credentials: credentials,
+            credentials: credentials.flatMap { [$0] + ($0.forBroadcasts.map { [$0] } ?? []) },
             logLevel: values.text("log", "level") ?? "info",
             effective: values.effective,
             problems: problems

@@ -53,6 +53,13 @@ struct FileChecks {
                     + "budget, so let the apps share one"
             )
         }
+        for credential in self.credentials.map(\.settings) {
+            guard let own = credential.forBroadcasts, let other = pools[own.pool] else { continue }
+            self.report(
+                ["credentials", credential.name, "broadcast_host"],
+                "makes a budget called \(own.pool), and that is the one of credentials.\(other); leave it out"
+            )
+        }
     }
 
     private mutating func checkMode(of file: String, _ path: [String], _ field: String) {

@@ -68,7 +68,17 @@ extension SettingValues {
         credential.channelHost = self.text("credentials", name, "channel_host")
         credential.channelPort = self.number("credentials", name, "channel_port").flatMap { UInt16(exactly: $0) }
         credential.caFile = self.text("credentials", name, "ca_file")
+        credential.broadcast = self.broadcastHost(name)
         return credential
+    }
+
+    private func broadcastHost(_ name: String) -> BroadcastHost? {
+        let host = self.text("credentials", name, "broadcast_host")
+        let port = self.number("credentials", name, "broadcast_port").flatMap { UInt16(exactly: $0) }
+        guard host != nil || port != nil else { return nil }
+        var broadcast = BroadcastHost(host: host, port: port)
+        broadcast.connections = self.number("credentials", name, "broadcast_connections") ?? broadcast.connections
+        return broadcast
     }
 
     /// What of the two ways is complete; nil if neither is, which `CredentialChecks` explains.

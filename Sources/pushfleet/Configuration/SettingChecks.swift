@@ -28,6 +28,7 @@ struct SettingChecks {
         var pools: [String: String] = [:]
         for credential in settings.credentials {
             self.checkPort(credential)
+            self.checkBroadcasts(credential, among: settings.credentials)
             // Whose certificate it is, only the file says.
             guard case .token = credential.kind else { continue }
             if let other = pools.updateValue(credential.name, forKey: credential.pool) {
@@ -110,6 +111,28 @@ struct SettingChecks {
             ["credentials", credential.name, "port"],
             "is \(port), but Apple listens on 443 and 2197 only; set host too if this is not Apple's"
         )
+    }
+
+    private mutating func checkBroadcasts(_ credential: CredentialSettings, among all: [CredentialSettings]) {
+        let path = ["credentials", credential.name]
+        guard let own = credential.forBroadcasts else {
+            let count = path + ["broadcast_connections"]
+            if self.values.origin(of: count) != .standard, !self.values.hasBroken(below: path) {
+                let text = "does nothing without broadcast_host: broadcasts share the connections of other pushes"
+                self.report(count, text, .warning)
+            }
+            return
+        }
+        let key = credential.broadcast?.host == nil ? "broadcast_port" : "broadcast_host"
+        if all.contains(where: { $0.name == own.name }) {
+            self.report(path + [key], "makes a credential called \(own.name), and there is one; rename that")
+        }
+        if let port = credential.broadcast?.port, own.host == nil, port != 443, port != 2197 {
+            self.report(
+                path + ["broadcast_port"],
+                "is \(port), but Apple listens on 443 and 2197 only; set broadcast_host too if this is not Apple's"
+            )
+        }
     }
 
     private mutating func warnOfPlaintext(_ endpoint: Endpoint, _ path: [String], secure: String) {

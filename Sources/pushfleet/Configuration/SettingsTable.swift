@@ -149,6 +149,22 @@ enum SettingsTable {
         SettingKey("credentials.*.host", .text, "A host other than Apple's: a simulator or a proxy."),
         SettingKey("credentials.*.port", .integer(1...65_535), standard: "443", "Apple listens on 443 and on 2197."),
         SettingKey(
+            "credentials.*.broadcast_host",
+            .text,
+            "A host for broadcasts alone, with connections of their own; else they share those of other pushes."
+        ),
+        SettingKey(
+            "credentials.*.broadcast_port",
+            .integer(1...65_535),
+            "The port there; the same as port if left out."
+        ),
+        SettingKey(
+            "credentials.*.broadcast_connections",
+            .integer(1...1000),
+            standard: "1",
+            "Connections that all workers together may hold to that host. One for each worker is best."
+        ),
+        SettingKey(
             "credentials.*.channel_host",
             .text,
             "A host other than Apple's for the management of broadcast channels: a simulator or a proxy."

@@ -73,15 +73,17 @@ struct Checkup {
     }
 
     static func fix(_ failure: ConnectionProbe.Failure, _ credential: CredentialSettings) -> String {
-        switch failure {
-        case .context: "mend credentials.\(credential.name).ca_file"
+        let key = "credentials.\(credential.configuredName)"
+        let host = credential.broadcastsOf == nil ? "host" : "broadcast_host"
+        return switch failure {
+        case .context: "mend \(key).ca_file"
         case .transport(.proxy), .transport(.timeout(stage: .proxy)):
-            "check credentials.\(credential.name).proxy, and that the proxy lets CONNECT through to Apple on this port"
+            "check \(key).proxy, and that the proxy lets CONNECT through to Apple on this port"
         case .transport(.resolve) where credential.proxy != nil:
-            "check this machine's DNS, and the host in credentials.\(credential.name).proxy"
-        case .transport(.resolve): "check this machine's DNS, and credentials.\(credential.name).host"
+            "check this machine's DNS, and the host in \(key).proxy"
+        case .transport(.resolve): "check this machine's DNS, and \(key).\(host)"
         case .transport(.tls):
-            "if a simulator or a proxy answers, name its CA in credentials.\(credential.name).ca_file; else see who "
+            "if a simulator or a proxy answers, name its CA in \(key).ca_file; else see who "
                 + "stands in between"
         default: "open the way out to this host and port; Apple's addresses are in 17.0.0.0/8"
         }

@@ -23,11 +23,13 @@ enum ConfigurationCheckup {
                     "config",
                     .ok,
                     "\(loaded.file ?? ""): \(Self.count(settings.apps.count, "app")), "
-                        + Self.count(settings.credentials.count, "credential")
+                        + Self.count(settings.credentials.count { $0.broadcastsOf == nil }, "credential")
                 )
             )
         }
-        findings += loaded.credentials.map { Self.finding($0, at: WallClock.now()) }
+        findings += loaded.credentials.filter { $0.settings.broadcastsOf == nil }.map {
+            Self.finding($0, at: WallClock.now())
+        }
         return findings
     }
 

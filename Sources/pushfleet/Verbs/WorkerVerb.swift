@@ -44,7 +44,7 @@ struct WorkerVerb: AsyncParsableCommand {
             "starting",
             metadata: [
                 "version": "\(Version.current)", "config": "\(loaded.file ?? "")", "apps": "\(settings.apps.count)",
-                "credentials": "\(settings.credentials.count)",
+                "credentials": "\(settings.credentials.count { $0.broadcastsOf == nil })",
             ]
         )
         do {

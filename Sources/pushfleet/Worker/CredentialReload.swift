@@ -75,7 +75,7 @@ actor CredentialReload {
     private func use(_ settings: CredentialSettings, _ files: CredentialFiles) {
         do throws(CredentialFault) {
             let credential = try LoadedCredential(settings, files: files, at: WallClock.now())
-            for app in self.apps where app.credential == settings.name {
+            for app in self.apps where app.credential == settings.configuredName {
                 if let refusal = credential.refusal(for: app) {
                     return self.worker.refuse(settings.name, because: "apps.\(app.id).credential \(refusal)")
                 }

@@ -209,6 +209,16 @@ internal import Worker
             text: "Apple listens on 443 and 2197 only; set host"
         ),
         Fault(credential: "    port: 0", key: "credentials.main.port", text: "1 to 65535"),
+        Fault(
+            credential: "    broadcast_port: 8443",
+            key: "credentials.main.broadcast_port",
+            text: "Apple listens on 443 and 2197 only; set broadcast_host"
+        ),
+        Fault(
+            credential: "    broadcast_host: localhost\n    broadcast_connections: 0",
+            key: "credentials.main.broadcast_connections",
+            text: "1 to 1000"
+        ),
         Fault(app: "  -shop: { credential: main }", key: "apps.-shop", text: "is not a name; use 1 to 128"),
         Fault(app: "  a/b: { credential: main }", key: "apps.a/b", text: "is not a name"),
         Fault(app: "  other: {}", key: "apps.other.credential", text: "is missing"),

@@ -39,6 +39,7 @@ internal import Worker
             "apps.*.breaker.threshold": BreakerSettings().threshold,
             "worker.prefetch_per_connection": settings.worker.prefetchPerConnection,
             "apps.*.retry.max_doublings": retry.maxDoublings, "credentials.*.port": 443,
+            "credentials.*.broadcast_connections": BroadcastHost(host: nil).connections,
         ]
         for key in SettingsTable.keys {
             let value = key.standard.flatMap { try? key.parse($0) }
