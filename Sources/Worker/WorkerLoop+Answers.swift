@@ -26,7 +26,6 @@ extension WorkerLoop {
         self.flights[push.flight].inFlight += 1
         self.flights[push.flight].wasSent = true
         self.counters.add(.attempts, line.counters)
-        if self.flights[push.flight].redelivered { self.counters.add(.possibleDuplicates, line.counters) }
         let id = ApnsID(messageID: self.flights[push.flight].messageID, token: token)
         submit(job, id, job.isBroadcast ? line.bundleID : line.topic(job.pushType))
         return true

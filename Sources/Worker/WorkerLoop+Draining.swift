@@ -25,10 +25,8 @@ extension WorkerLoop {
         self.leave()
     }
 
-    /// Its push may have arrived: the broker hands it to another worker.
+    /// Its push may have arrived: the broker hands it to another worker, who counts it as a possible duplicate.
     private func abandon(_ id: FlightID) {
-        let flight = self.flights[id]
-        self.counters.add(.possibleDuplicates, flight.line.counters, Int64(flight.inFlight))
         self.letGo(id, requeue: true)
     }
 

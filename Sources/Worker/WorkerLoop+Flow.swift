@@ -74,7 +74,6 @@ extension WorkerLoop {
     // MARK: Admit
 
     private func admit(_ job: Job, _ delivery: Delivery, on line: Line) {
-        guard let sender = line.sender(for: job), let lane = line.lane else { return }
         let now = self.loop.wallTime
         let published = delivery.headers.firstSeen ?? delivery.timestamp
         line.received(tokens: job.tokenCount)
@@ -88,14 +87,20 @@ extension WorkerLoop {
                 now: now
             )
         )
+        guard delivery.redelivered else { return self.decide(id, job, published: published, on: line) }
+        self.recall(id) { [unowned self] in self.decide(id, job, published: published, on: line) }
+    }
+
+    private func decide(_ id: FlightID, _ job: Job, published: UnixTime?, on line: Line) {
+        guard let sender = line.sender(for: job), let lane = line.lane else { return }
+        let now = self.loop.wallTime
         switch line.admission.decide(job, published: published, now: now) {
         case .go:
             if sender === line.broadcasts, self.goesElsewhere(id, sender, on: line) { return }
-            if delivery.redelivered {
-                self.recallDone(id, sender: sender, isUrgent: lane == .now)
-            } else {
-                sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now)
-            }
+            sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now)
+        case .wait where self.flights[id].ledger.alreadyDoneCount > 0:
+            // By another worker's clock its time had come.
+            sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now)
         case .wait(let until):
             self.counters.add(.held, line.counters)
             let wait = self.ladder.hold(remaining: until - now)
@@ -104,7 +109,7 @@ extension WorkerLoop {
             }
             return self.publish(self.copies.hold(self.flights[id], wait), for: id)
         case .refuse(let reason):
-            for token in 0..<job.tokenCount { self.settle(id, token, as: .deadLetter(reason, apns: nil)) }
+            for token in self.flights[id].ledger.open { self.settle(id, token, as: .deadLetter(reason, apns: nil)) }
             self.finishIfComplete(id)
         }
     }
@@ -125,27 +130,5 @@ extension WorkerLoop {
         guard sender.isStuck, sender.waiting >= max(1, line.currentPrefetch / 8) else { return false }
         self.postpone(push, for: Self.shortestPostponement, atLeast: false, because: "notConnected")
         return true
-    }
-
-    /// A message that was delivered before may be done in part: Redis knows. Without Redis all of it is sent again,
-    /// and counted as possible duplicates.
-    private func recallDone(_ id: FlightID, sender: Sender, isUrgent: Bool) {
-        let flight = self.flights[id]
-        let command = DoneTokens.read(message: flight.messageName, copy: flight.copyName)
-        self.redis.send(command) { [weak self] result in
-            guard let self, self.flights.contains(id), !self.flights[id].isLost else { return }
-            guard !self.shutdown.isDraining else { return self.letGo(id, requeue: true) }
-            if case .success(.string(let bitmap)) = result {
-                let done = TokenBits(capacity: flight.job.tokenCount, redisBitmap: bitmap)
-                self.flights[id].ledger = TokenLedger(
-                    tokenCount: flight.job.tokenCount,
-                    done: done,
-                    tellsDelivered: flight.wantsReceipt
-                )
-                self.counters.add(.alreadyDone, flight.line.counters, Int64(done.count))
-            }
-            if self.flights[id].ledger.isComplete { return self.finishIfComplete(id) }
-            sender.enqueue(id, tokens: 0..<flight.job.tokenCount, isUrgent: isUrgent)
-        }
     }
 }

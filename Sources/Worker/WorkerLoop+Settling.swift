@@ -33,7 +33,7 @@ extension WorkerLoop {
         guard self.flights[id].ledger.isComplete else { return self.markDirty(id) }
         let flight = self.flights[id]
         if flight.ledger.givenBack.count == flight.job.tokenCount, flight.deliveryCount < Self.requeueLimit {
-            return self.letGo(id, requeue: true)
+            return self.giveBackWhole(id)
         }
         for copy in self.copies.copies(of: flight, now: self.loop.wallTime, random: { .random(in: 0...UInt64.max) }) {
             self.publish(copy, for: id)
@@ -106,31 +106,5 @@ extension WorkerLoop {
         let flight = self.flights.remove(id)
         flight.line.inFlight -= 1
         return flight
-    }
-
-    // MARK: Remember
-
-    private func markDirty(_ id: FlightID) {
-        guard self.flights[id].ledger.hasDirty, !self.flights[id].isListedAsDirty else { return }
-        self.flights[id].isListedAsDirty = true
-        self.dirty.append(id)
-    }
-
-    /// Writes which tokens of unfinished messages are done, so that a redelivery does not send to them again.
-    func writeDone() {
-        for id in self.dirty where self.flights.contains(id) {
-            self.flights[id].isListedAsDirty = false
-            let tokens = self.flights[id].ledger.takeDirty()
-            let flight = self.flights[id]
-            let life = flight.line.app?.retry.ageLimit ?? .seconds(3600)
-            let call = DoneTokens.mark(
-                message: flight.messageName,
-                copy: flight.copyName,
-                tokens: tokens,
-                life: life
-            )
-            self.redis.run(call) { _ in }
-        }
-        self.dirty.removeAll(keepingCapacity: true)
     }
 }

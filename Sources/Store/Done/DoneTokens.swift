@@ -1,8 +1,8 @@
-internal import Push
+package import Push
 
 /// Remembers which tokens of a message are settled, so that a redelivered message is sent to the others only.
 ///
-/// Read only when the broker redelivers. Writing a bit twice does nothing, and a lost write means a duplicate push, never
+/// Asked only when the broker redelivers. Writing a bit twice does nothing, and a lost write means a duplicate push, never
 /// a lost one.
 package enum DoneTokens {
     private static let mark = Script(
@@ -13,7 +13,16 @@ package enum DoneTokens {
         """
     )
 
-    /// Marks tokens as settled.
+    private static let take = Script(
+        """
+        local bits = redis.call('GET', KEYS[1])
+        if bits then redis.call('SETBIT', KEYS[1], ARGV[1], 0) end
+        return bits
+        """
+    )
+
+    /// Marks tokens as settled. The position after the last token marks the message as untried: what of it may have been
+    /// sent before has been counted, and nothing since.
     /// - Parameters:
     ///   - message: the message's identifier.
     ///   - copy: tells apart copies of the message that carry different tokens.
@@ -34,30 +43,29 @@ package enum DoneTokens {
         return call
     }
 
-    /// Reads what is settled; the reply goes to `DoneBits`.
-    package static func read(message: String, copy: String) -> RedisCommand {
-        RedisCommand("GET", Keys.done(message: message, copy: copy))
+    /// Reads what is settled, and takes away the mark that says that the rest is untried: whoever asks is about to try.
+    package static func take(message: String, copy: String, tokenCount: Int) -> ScriptCall {
+        var call = ScriptCall(self.take, keys: [Keys.done(message: message, copy: copy)])
+        call.add(tokenCount)
+        return call
     }
-}
 
-/// The settled tokens of one message.
-package struct DoneBits: Hashable, Sendable {
-    private let bytes: [UInt8]
+    /// What Redis knows of a message.
+    package struct Memory: Equatable, Sendable {
+        /// Tokens that are settled.
+        package let done: TokenBits
+        /// Whether whoever had the message before gave it back untried: none of the other tokens is in doubt.
+        package let isUntried: Bool
 
-    /// From the reply to ``DoneTokens/read(message:copy:)``; anything but a bitmap means that nothing is settled.
-    package init(_ reply: RedisReply) {
-        guard case .string(let bytes) = reply else {
-            self.bytes = []
-            return
+        /// From the reply to ``take(message:copy:tokenCount:)``. Without an answer, or with another one than a bitmap,
+        /// nothing is known.
+        package init(_ reply: Result<RedisReply, RedisFailure>, tokenCount: Int) {
+            var bytes: [UInt8] = []
+            if case .success(.string(let bitmap)) = reply { bytes = bitmap }
+            self.done = TokenBits(capacity: tokenCount, redisBitmap: bytes)
+            // Redis numbers bits from the most significant one of the first byte.
+            let (index, bit) = (tokenCount / 8, UInt8(0x80) >> UInt8(tokenCount % 8))
+            self.isUntried = index < bytes.count && bytes[index] & bit != 0
         }
-        self.bytes = bytes
     }
-
-    /// Whether the token at this position is settled.
-    package func contains(_ token: Int) -> Bool {
-        // Redis numbers bits from the most significant one of the first byte.
-        token >= 0 && token / 8 < self.bytes.count && self.bytes[token / 8] & (0x80 >> UInt8(token % 8)) != 0
-    }
-
-    package var isEmpty: Bool { self.bytes.allSatisfy { $0 == 0 } }
 }

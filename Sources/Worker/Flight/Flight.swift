@@ -19,8 +19,6 @@ struct Flight {
     let start: UnixTime
     /// Attempts that counted, before this delivery.
     let attempts: Int
-    /// Whether the broker has delivered it before: what is sent now may have been sent then.
-    let redelivered: Bool
     /// How often a quorum queue has handed it out before.
     let deliveryCount: Int
     /// What became of each token.
@@ -60,7 +58,6 @@ struct Flight {
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
         self.start = start
         self.attempts = delivery.headers.attempt
-        self.redelivered = delivery.redelivered
         self.deliveryCount = delivery.headers.deliveryCount
         self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1, tellsDelivered: cargo?.wantsReceipt ?? false)
     }

@@ -65,7 +65,8 @@ import Testing
         _ = try await worker.run(token.ask())
         #expect(token.stored(try await worker.run(token.store("jwt"))) != nil)
         _ = try await worker.run(DoneTokens.mark(message: "m", copy: "c", tokens: [1], life: .seconds(9)))
-        #expect(DoneBits(try await worker.send(DoneTokens.read(message: "m", copy: "c"))).contains(1))
+        let reply = try await worker.run(DoneTokens.take(message: "m", copy: "c", tokenCount: 2))
+        #expect(DoneTokens.Memory(.success(reply), tokenCount: 2).done.tokens == [1])
         var beat = WorkerBeat(id: id, version: "1", host: "h", pid: 1, startedAt: UnixTime(milliseconds: 1))
         beat.connectionsHeld = ["pool": 1]
         _ = try await worker.run(beat.call)

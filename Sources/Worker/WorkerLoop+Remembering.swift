@@ -1,0 +1,70 @@
+internal import Loop
+internal import Push
+internal import Store
+
+/// What Redis remembers of unfinished messages, so that a redelivery repeats as little as possible and is counted as a
+/// possible duplicate only where it may be one.
+extension WorkerLoop {
+    // MARK: Recall
+
+    /// A message that was delivered before may be done in part: Redis knows. The rest is counted as possible duplicates,
+    /// unless whoever had the message gave it back untried. Without Redis all of it is sent again, and counted.
+    func recall(_ id: FlightID, then decide: @escaping () -> Void) {
+        let flight = self.flights[id]
+        let count = flight.job.tokenCount
+        let call = DoneTokens.take(message: flight.messageName, copy: flight.copyName, tokenCount: count)
+        self.redis.run(call) { [weak self] result in
+            guard let self, self.flights.contains(id), !self.flights[id].isLost else { return }
+            let memory = DoneTokens.Memory(result, tokenCount: count)
+            self.flights[id].ledger = TokenLedger(
+                tokenCount: count,
+                done: memory.done,
+                tellsDelivered: flight.wantsReceipt
+            )
+            self.counters.add(.alreadyDone, flight.line.counters, Int64(memory.done.count))
+            if !memory.isUntried {
+                self.counters.add(.possibleDuplicates, flight.line.counters, Int64(count - memory.done.count))
+            }
+            guard !self.shutdown.isDraining else { return self.giveBackWhole(id) }
+            if self.flights[id].ledger.isComplete { return self.finishIfComplete(id) }
+            decide()
+        }
+    }
+
+    // MARK: Remember
+
+    /// Gives a message back that holds no doubt: what of it may have been sent before has been counted, and nothing
+    /// since. Redis is told first; otherwise the next worker might ask before it knows.
+    func giveBackWhole(_ id: FlightID) {
+        self.redis.run(self.mark([self.flights[id].job.tokenCount], of: self.flights[id])) { [weak self] _ in
+            guard let self, self.flights.contains(id) else { return }
+            guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
+            self.letGo(id, requeue: true)
+        }
+    }
+
+    func markDirty(_ id: FlightID) {
+        guard self.flights[id].ledger.hasDirty, !self.flights[id].isListedAsDirty else { return }
+        self.flights[id].isListedAsDirty = true
+        self.dirty.append(id)
+    }
+
+    /// Writes which tokens of unfinished messages are done, so that a redelivery does not send to them again.
+    func writeDone() {
+        for id in self.dirty where self.flights.contains(id) {
+            self.flights[id].isListedAsDirty = false
+            let tokens = self.flights[id].ledger.takeDirty()
+            self.redis.run(self.mark(tokens, of: self.flights[id])) { _ in }
+        }
+        self.dirty.removeAll(keepingCapacity: true)
+    }
+
+    private func mark(_ tokens: [Int], of flight: Flight) -> ScriptCall {
+        DoneTokens.mark(
+            message: flight.messageName,
+            copy: flight.copyName,
+            tokens: tokens,
+            life: flight.line.app?.retry.ageLimit ?? .seconds(3600)
+        )
+    }
+}
