@@ -154,9 +154,8 @@ extension LoadedCredential {
         }
         guard !isCovered else { return nil }
         let topics = certificate.topics.map(\.name).joined(separator: ", ")
-        return
-            "is \(self.settings.configuredName), whose certificate covers \(topics) and no topic of \(app.bundleID); use the "
-            + "certificate of that app, or a signing key of its team"
+        return "is \(self.settings.configuredName), whose certificate covers \(topics) and no topic of "
+            + "\(app.bundleID); use the certificate of that app, or a signing key of its team"
     }
 
     /// When the certificate ends; nil for a key, which does not.

@@ -114,9 +114,10 @@ extension WorkerLoop {
         }
     }
 
-    /// Messages are taken as far as connections for other pushes allow. A broadcast that is granted none of its own goes
+    /// Messages are taken as far as connections for other pushes allow. A broadcast without connections of its own goes
     /// back, for the worker whose turn it is, and now and then rests on the way; one that finds too many waiting for a
-    /// host that cannot be reached waits in RabbitMQ, so that they do not hold up everything else.
+    /// host that cannot be reached waits in RabbitMQ, so that they do not hold up everything else. While a pause is
+    /// probed none may wait here: it could be the one message that is taken.
     private func goesElsewhere(_ id: FlightID, _ sender: Sender, on line: Line) -> Bool {
         let push = SendQueue.Push(flight: id, token: 0)
         if sender.connectionsAllowed == 0 {
@@ -127,7 +128,7 @@ extension WorkerLoop {
             }
             return true
         }
-        guard sender.isStuck, sender.waiting >= max(1, line.currentPrefetch / 8) else { return false }
+        guard sender.isStuck, sender.waiting >= line.currentPrefetch / 8 else { return false }
         self.postpone(push, for: Self.shortestPostponement, atLeast: false, because: "notConnected")
         return true
     }

@@ -44,6 +44,31 @@ extension FaultTests {
             }
         }
 
+        @Test("SIGHUP with another key id: the connections that broadcasts have to themselves go over to it too")
+        func otherKeyForBroadcasts() async throws {
+            try await Fleet.run(latency: .milliseconds(20)) { fleet in
+                fleet.credentialSettings = ["broadcast_port: \(fleet.simulator.port)"]
+                try fleet.writeConfiguration()
+                let worker = try fleet.startWorker()
+                try await fleet.warmUp()
+                let second = SigningKey(id: "KEY7654321")
+                try await fleet.simulator.addKey(second.provider)
+                try fleet.use(second)
+                worker.signal(SIGHUP)
+                let closed = "The last connection with the old credential is closed"
+                try await worker.logs(closed, count: 2)
+                #expect(worker.lines(closed).count { $0.contains("main.broadcast") } == 1)
+                for pool in [fleet.currentPoolKey, "\(fleet.currentPoolKey.dropLast()).broadcast}"] {
+                    #expect(try fleet.grants(of: pool).reduce(0, +) > 0, "\(pool)")
+                }
+                try await fleet.publish(200)
+                let verdict = try await fleet.finish()
+                verdict.show("Key of broadcasts swapped by SIGHUP", "both senders went over")
+                verdict.expectNothingLost(budgets: 3)
+                #expect(try fleet.counters()["credential_swaps"] == 2)
+            }
+        }
+
         @Test("A renewed certificate: connections are replaced one by one while pushes flow on those there are")
         func renewedCertificate() async throws {
             try await Fleet.run(latency: .milliseconds(200)) { fleet in

@@ -143,8 +143,8 @@ final class Sender {
         return Refusal(
             .invalidField,
             field: job.topicOverride == nil ? "push_type" : "topic",
-            "the topic \(topic) is not covered by the certificate of \(self.credential.configuredName), which is for \(covered); "
-                + "use another push_type, or a signing key for this app"
+            "the topic \(topic) is not covered by the certificate of \(self.credential.configuredName), which is for "
+                + "\(covered); use another push_type, or a signing key for this app"
         )
     }
 

@@ -51,6 +51,8 @@ final class Fleet {
     private let workerSettings: [String]
     /// What the configuration names from the next `writeConfiguration` on.
     var keyID = "KEY1234567"
+    /// More lines of the credential.
+    var credentialSettings: [String] = []
     var keyFile = TestCertificates.shared.signingKey
     /// Files of a certificate, to be used in place of the key.
     var certificate: (file: String, key: String)?
@@ -229,6 +231,7 @@ final class Fleet {
                 host: localhost
                 port: \(self.proxy?.port ?? Int(self.simulator.port))
                 ca_file: \(certificates.authority)
+            \(self.credentialSettings.map { "    \($0)\n" }.joined())
             apps:
               \(Self.app.name):
                 credential: main
