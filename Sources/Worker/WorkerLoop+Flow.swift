@@ -12,10 +12,6 @@ extension WorkerLoop {
     func received(_ delivery: Delivery, on line: Line) {
         self.counters.add(.received, line.counters)
         if delivery.redelivered { self.counters.add(.redelivered, line.counters) }
-        guard !self.shutdown.isDraining else {
-            line.consumer.reject(delivery.id, requeue: true)
-            return
-        }
         do throws(Refusal) {
             let job = try self.decode(delivery, on: line)
             self.admit(job, delivery, on: line)
@@ -97,6 +93,11 @@ extension WorkerLoop {
         switch line.admission.decide(job, published: published, now: now) {
         case .go:
             if sender === line.broadcasts, self.goesElsewhere(id, sender, on: line) { return }
+            // It was on its way when the worker asked for no more.
+            guard line.consumer.takesDeliveries else {
+                for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
+                return self.finishIfComplete(id)
+            }
             sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now)
         case .wait where self.flights[id].ledger.alreadyDoneCount > 0:
             // By another worker's clock its time had come.

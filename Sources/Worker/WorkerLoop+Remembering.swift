@@ -25,7 +25,6 @@ extension WorkerLoop {
             if !memory.isUntried {
                 self.counters.add(.possibleDuplicates, flight.line.counters, Int64(count - memory.done.count))
             }
-            guard !self.shutdown.isDraining else { return self.giveBackWhole(id) }
             if self.flights[id].ledger.isComplete { return self.finishIfComplete(id) }
             decide()
         }

@@ -8,10 +8,11 @@ import Testing
     private func answer(
         _ health: inout ConnectionHealth,
         _ status: Int,
-        _ reason: ApnsReason? = nil
+        _ reason: ApnsReason? = nil,
+        at time: Duration = .zero
     ) -> ConnectionHealth.Verdict {
         let reply = Reply(status: status, reason: reason)
-        return health.answered(reply, Classification.classify(reply))
+        return health.answered(reply, Classification.classify(reply), at: self.start + time)
     }
 
     private func fail(
@@ -28,8 +29,19 @@ import Testing
         var health = ConnectionHealth(at: self.start)
         for _ in 0..<4 { #expect(self.answer(&health, status) == .keep) }
         #expect(health.accepted() == false)
-        for _ in 0..<4 { #expect(self.answer(&health, status) == .keep) }
-        #expect(self.answer(&health, status) == .retire)
+        for number in 0..<4 { #expect(self.answer(&health, status, at: .milliseconds(100 * number)) == .keep) }
+        #expect(self.answer(&health, status, at: .milliseconds(400)) == .retire)
+    }
+
+    @Test func `Answers of 5xx that come together are no row of them: a batch is sorted`() {
+        var health = ConnectionHealth(at: self.start)
+        for batch in 0..<10 {
+            let time = Duration.seconds(batch)
+            for _ in 0..<50 { _ = health.accepted() }
+            for _ in 0..<50 { #expect(self.answer(&health, 503, at: time) == .keep) }
+        }
+        #expect(self.answer(&health, 503, at: .seconds(9) + .milliseconds(249)) == .keep)
+        #expect(self.answer(&health, 503, at: .seconds(9) + .milliseconds(250)) == .retire)
     }
 
     @Test func `Three requests in a row without an answer retire`() {

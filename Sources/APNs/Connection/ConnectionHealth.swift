@@ -16,6 +16,9 @@ package struct ConnectionHealth: Sendable {
     package struct Settings: Equatable, Sendable {
         /// Answers of 5xx in a row after which a connection is replaced; default 5.
         package var serverErrorsToRetire = 5
+        /// How long such a row must last; default 250 ms. Answers that are ready together come sorted, those without a
+        /// body first, so that the errors among them are in a row although others went well.
+        package var serverErrorTime: Duration = .milliseconds(250)
         /// Requests in a row without an answer in time after which it is; default 3.
         package var timeoutsToRetire = 3
         /// After this long without a request, a 500 or silence tells of a connection that has gone stale; default 60 s.
@@ -31,6 +34,7 @@ package struct ConnectionHealth: Sendable {
 
     private let settings: Settings
     private var serverErrors = 0
+    private var firstServerError = MonotonicTime(nanoseconds: 0)
     private var timeouts = 0
     private var lastRequest: MonotonicTime
     /// Whether the request under way is the first one after a long silence.
@@ -70,7 +74,7 @@ package struct ConnectionHealth: Sendable {
     }
 
     /// Apple answered something else.
-    package mutating func answered(_ reply: Reply, _ classification: Classification) -> Verdict {
+    package mutating func answered(_ reply: Reply, _ classification: Classification, at now: MonotonicTime) -> Verdict {
         let wasWaking = self.isWaking
         self.isWaking = false
         self.timeouts = 0
@@ -78,8 +82,13 @@ package struct ConnectionHealth: Sendable {
             self.serverErrors = 0
             return classification.connection == .retire ? .retire : .keep
         }
+        if self.serverErrors == 0 { self.firstServerError = now }
         self.serverErrors += 1
-        if self.serverErrors >= self.settings.serverErrorsToRetire { return .retire }
+        if self.serverErrors >= self.settings.serverErrorsToRetire,
+            now - self.firstServerError >= self.settings.serverErrorTime
+        {
+            return .retire
+        }
         if reply.status == 500, wasWaking { return .retire }
         return reply.reason == .shutdown ? .retire : .keep
     }

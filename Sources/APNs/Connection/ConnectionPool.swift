@@ -187,7 +187,7 @@ package final class ConnectionPool {
         }
         if reply.status == 200 {
             if connection.health.accepted() { connection.http2.localStreamCap = connection.health.streamCap }
-        } else if connection.health.answered(reply, classification) == .retire {
+        } else if connection.health.answered(reply, classification, at: self.loop.now) == .retire {
             self.retire(connection)
         }
         if connection.generation != self.generation, case .credentialFault = classification.outcome {

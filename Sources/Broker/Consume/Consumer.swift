@@ -44,8 +44,8 @@ package final class Consumer {
     private var isOverdue = false
     /// The last state reported.
     package private(set) var state = State.disconnected
-    /// Deliveries given back because they arrived when nothing was wanted any more, since the beginning.
-    package private(set) var returnedInTransit = 0
+    /// Whether it asks for deliveries. Some come although it does not: they were on their way when it stopped.
+    package var takesDeliveries: Bool { self.machine.wanted > 0 }
 
     init(
         queue: String,
@@ -293,12 +293,11 @@ extension Consumer: ChannelHandler {
         guard self.ledger.delivered(id.tag) else {
             return channel.connection.fail(.violation("delivery tag \(id.tag) is not the next one"))
         }
-        if self.machine.wanted > 0, let delegate = self.delegate {
-            delegate.consumer(self, didReceive: delivery)
-        } else {
-            self.returnedInTransit += 1
+        guard let delegate = self.delegate else {
             self.reject(id, requeue: true)
+            return
         }
+        delegate.consumer(self, didReceive: delivery)
     }
 
     func channelWillFlush(_ channel: Channel) {
