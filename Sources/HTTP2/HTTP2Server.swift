@@ -82,9 +82,7 @@ package final class HTTP2Server {
         endsStream: Bool = true
     ) {
         guard let session = self.session, let stream = self.stream(id), !stream.pointee.isIgnored else { return }
-        stream.pointee.body = body.bytes
-        stream.pointee.bodyNext = body.range.lowerBound
-        stream.pointee.bodyEnd = body.range.upperBound
+        stream.pointee.body = body
         stream.pointee.endsStream = endsStream
         var provider = nghttp2_data_provider()
         provider.source.ptr = UnsafeMutableRawPointer(stream)
@@ -115,9 +113,7 @@ package final class HTTP2Server {
     /// Sends the rest of an answer that was left unfinished.
     package func finish(stream id: Int32, body: Body) {
         guard let session = self.session, let stream = self.stream(id), !stream.pointee.endsStream else { return }
-        stream.pointee.body = body.bytes
-        stream.pointee.bodyNext = body.range.lowerBound
-        stream.pointee.bodyEnd = body.range.upperBound
+        stream.pointee.body = body
         stream.pointee.endsStream = true
         var provider = nghttp2_data_provider()
         provider.source.ptr = UnsafeMutableRawPointer(stream)
