@@ -72,8 +72,13 @@ enum ClientSession {
         return callbacks
     }()
 
+    /// Where nghttp2 gets the body of `stream`, which stays where it is until the stream is closed.
+    static func body(of stream: ClientStream.Pointer) -> nghttp2_data_provider {
+        nghttp2_data_provider(source: nghttp2_data_source(ptr: stream), read_callback: self.readBody)
+    }
+
     /// Copies the next part of a request's body.
-    static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, size, flags, source, owner in
+    private static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, size, flags, source, owner in
         let stream = source!.pointee.ptr!.assumingMemoryBound(to: ClientStream.self)
         let count = stream.pointee.body.moveFirst(size, to: buffer!)
         if stream.pointee.body.range.isEmpty { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }

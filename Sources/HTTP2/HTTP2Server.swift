@@ -84,9 +84,7 @@ package final class HTTP2Server {
         guard let session = self.session, let stream = self.stream(id), !stream.pointee.isIgnored else { return }
         stream.pointee.body = body
         stream.pointee.endsStream = endsStream
-        var provider = nghttp2_data_provider()
-        provider.source.ptr = UnsafeMutableRawPointer(stream)
-        provider.read_callback = ServerSession.readBody
+        var provider = ServerSession.body(of: stream)
         let hasData = !body.range.isEmpty || !endsStream
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 3) { digits in
             digits[0] = UInt8(ascii: "0") + UInt8(status / 100 % 10)
@@ -115,9 +113,7 @@ package final class HTTP2Server {
         guard let session = self.session, let stream = self.stream(id), !stream.pointee.endsStream else { return }
         stream.pointee.body = body
         stream.pointee.endsStream = true
-        var provider = nghttp2_data_provider()
-        provider.source.ptr = UnsafeMutableRawPointer(stream)
-        provider.read_callback = ServerSession.readBody
+        var provider = ServerSession.body(of: stream)
         nghttp2_submit_data(session, UInt8(NGHTTP2_FLAG_END_STREAM.rawValue), id, &provider)
         self.transport?.setNeedsFlush()
     }
