@@ -1,7 +1,8 @@
 /// What a request or a response carries: a part of a byte array, which is kept until it is sent, not copied.
 package struct Body {
     package let bytes: [UInt8]
-    package let range: Range<Int>
+    /// What of the bytes is still to be sent.
+    package private(set) var range: Range<Int>
 
     /// - Precondition: `range` lies within `bytes`.
     package init(_ bytes: [UInt8], _ range: Range<Int>) {
@@ -17,4 +18,16 @@ package struct Body {
 
     /// Nothing: the stream ends with its headers.
     package static let none = Body([])
+
+    /// Takes away the first bytes, as many as there are and fit.
+    /// - Returns: how many those are.
+    mutating func moveFirst(_ room: Int, to buffer: UnsafeMutablePointer<UInt8>) -> Int {
+        let taken = self.range.prefix(room)
+        self.bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress, !taken.isEmpty else { return }
+            buffer.update(from: start + taken.lowerBound, count: taken.count)
+        }
+        self.range = taken.upperBound..<self.range.upperBound
+        return taken.count
+    }
 }

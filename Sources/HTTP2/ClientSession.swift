@@ -62,8 +62,7 @@ enum ClientSession {
             return 0
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, size, owner in
-            let bytes = UnsafeRawBufferPointer(start: text, count: min(size, 200))
-            client(owner).broke(.init(String(decoding: bytes, as: UTF8.self)))
+            client(owner).broke(.init(text, size))
             return 0
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, _, code, owner in
@@ -73,16 +72,16 @@ enum ClientSession {
         return callbacks
     }()
 
+    /// Where nghttp2 gets the body of `stream`, which stays where it is until the stream is closed.
+    static func body(of stream: ClientStream.Pointer) -> nghttp2_data_provider {
+        nghttp2_data_provider(source: nghttp2_data_source(ptr: stream), read_callback: self.readBody)
+    }
+
     /// Copies the next part of a request's body.
-    static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, size, flags, source, owner in
+    private static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, size, flags, source, owner in
         let stream = source!.pointee.ptr!.assumingMemoryBound(to: ClientStream.self)
-        let start = stream.pointee.bodyNext
-        let count = min(size, stream.pointee.bodyEnd - start)
-        stream.pointee.body.withUnsafeBytes { body in
-            UnsafeMutableRawPointer(buffer!).copyMemory(from: body.baseAddress! + start, byteCount: count)
-        }
-        stream.pointee.bodyNext = start + count
-        if start + count == stream.pointee.bodyEnd { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+        let count = stream.pointee.body.moveFirst(size, to: buffer!)
+        if stream.pointee.body.range.isEmpty { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
         client(owner).bodyDeparts()
         return count
     }

@@ -20,9 +20,8 @@ struct ClientStream: StreamRecord {
     var older: Pointer?
     var newer: Pointer?
 
-    var body: [UInt8] = []
-    var bodyNext = 0
-    var bodyEnd = 0
+    /// What of the request's body is still to be sent.
+    var body = Body([])
 
     /// Kept headers, then the response's body.
     var received = FlatBuffer()
@@ -37,9 +36,7 @@ struct ClientStream: StreamRecord {
         self.status = 0
         self.headerListSize = 0
         self.startedAt = now
-        self.body = body.bytes
-        self.bodyNext = body.range.lowerBound
-        self.bodyEnd = body.range.upperBound
+        self.body = body
         self.keptEnd = 0
     }
 
@@ -69,7 +66,7 @@ struct ClientStream: StreamRecord {
     }
 
     mutating func clear() {
-        self.body = []
+        self.body = Body([])
         self.received.removeAll(keeping: 1024)
     }
 

@@ -97,7 +97,7 @@ extension HTTP2Client {
         guard stream.pointee.isPending else { return }
         self.gate.earn(FloodGate.perMessage)
         // An answer before the whole body was sent: the rest of the body helps nobody and would hold the stream.
-        if stream.pointee.bodyNext < stream.pointee.bodyEnd {
+        if !stream.pointee.body.range.isEmpty {
             let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
             nghttp2_submit_rst_stream(self.session, flags, stream.pointee.id, NGHTTP2_CANCEL.rawValue)
         }

@@ -139,9 +139,7 @@ package final class HTTP2Client {
         precondition(self.availableStreams > 0, "a request was submitted where none may be")
         let stream = self.streams.take()
         stream.pointee.begin(context: context, body: body, at: self.loop.now)
-        var provider = nghttp2_data_provider()
-        provider.source.ptr = UnsafeMutableRawPointer(stream)
-        provider.read_callback = ClientSession.readBody
+        var provider = ClientSession.body(of: stream)
         let id = headers.withFields(front: 2, teachesNames: !self.taughtNames) { start in
             self.front.fill(start)
         } _: { fields, count in

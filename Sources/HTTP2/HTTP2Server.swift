@@ -82,13 +82,9 @@ package final class HTTP2Server {
         endsStream: Bool = true
     ) {
         guard let session = self.session, let stream = self.stream(id), !stream.pointee.isIgnored else { return }
-        stream.pointee.body = body.bytes
-        stream.pointee.bodyNext = body.range.lowerBound
-        stream.pointee.bodyEnd = body.range.upperBound
+        stream.pointee.body = body
         stream.pointee.endsStream = endsStream
-        var provider = nghttp2_data_provider()
-        provider.source.ptr = UnsafeMutableRawPointer(stream)
-        provider.read_callback = ServerSession.readBody
+        var provider = ServerSession.body(of: stream)
         let hasData = !body.range.isEmpty || !endsStream
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 3) { digits in
             digits[0] = UInt8(ascii: "0") + UInt8(status / 100 % 10)
@@ -115,13 +111,9 @@ package final class HTTP2Server {
     /// Sends the rest of an answer that was left unfinished.
     package func finish(stream id: Int32, body: Body) {
         guard let session = self.session, let stream = self.stream(id), !stream.pointee.endsStream else { return }
-        stream.pointee.body = body.bytes
-        stream.pointee.bodyNext = body.range.lowerBound
-        stream.pointee.bodyEnd = body.range.upperBound
+        stream.pointee.body = body
         stream.pointee.endsStream = true
-        var provider = nghttp2_data_provider()
-        provider.source.ptr = UnsafeMutableRawPointer(stream)
-        provider.read_callback = ServerSession.readBody
+        var provider = ServerSession.body(of: stream)
         nghttp2_submit_data(session, UInt8(NGHTTP2_FLAG_END_STREAM.rawValue), id, &provider)
         self.transport?.setNeedsFlush()
     }

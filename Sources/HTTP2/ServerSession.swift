@@ -63,8 +63,7 @@ enum ServerSession {
             return 0
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, size, owner in
-            let bytes = UnsafeRawBufferPointer(start: text, count: min(size, 200))
-            server(owner).broke(.init(String(decoding: bytes, as: UTF8.self)))
+            server(owner).broke(.init(text, size))
             return 0
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, _, code, owner in
@@ -74,17 +73,16 @@ enum ServerSession {
         return callbacks
     }()
 
+    /// Where nghttp2 gets the body of `stream`, which stays where it is until the stream is closed.
+    static func body(of stream: ServerStream.Pointer) -> nghttp2_data_provider {
+        nghttp2_data_provider(source: nghttp2_data_source(ptr: stream), read_callback: self.readBody)
+    }
+
     /// Copies the next part of an answer's body.
-    static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, size, flags, source, owner in
+    private static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, size, flags, source, owner in
         let stream = source!.pointee.ptr!.assumingMemoryBound(to: ServerStream.self)
-        let start = stream.pointee.bodyNext
-        let count = min(size, stream.pointee.bodyEnd - start)
-        stream.pointee.body.withUnsafeBytes { body in
-            guard count > 0 else { return }
-            UnsafeMutableRawPointer(buffer!).copyMemory(from: body.baseAddress! + start, byteCount: count)
-        }
-        stream.pointee.bodyNext = start + count
-        if start + count == stream.pointee.bodyEnd {
+        let count = stream.pointee.body.moveFirst(size, to: buffer!)
+        if stream.pointee.body.range.isEmpty {
             flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
             if !stream.pointee.endsStream { flags!.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue }
         }

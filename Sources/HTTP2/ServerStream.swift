@@ -19,9 +19,8 @@ struct ServerStream: StreamRecord {
     var bodyStart = 0
     var bodySize = 0
 
-    var body: [UInt8] = []
-    var bodyNext = 0
-    var bodyEnd = 0
+    /// What of the answer's body is still to be sent.
+    var body = Body([])
     var endsStream = true
 
     mutating func begin(_ id: Int32) {
@@ -73,7 +72,7 @@ struct ServerStream: StreamRecord {
 
     mutating func clear() {
         self.id = 0
-        self.body = []
+        self.body = Body([])
         self.received.removeAll(keeping: 2048)
         self.fields.removeAll(keeping: 1024)
     }

@@ -9,6 +9,12 @@ struct Violation {
         self.code = code
     }
 
+    /// What nghttp2 says of an error, which may repeat what the peer sent.
+    init(_ text: UnsafePointer<CChar>?, _ size: Int) {
+        let bytes = UnsafeRawBufferPointer(start: text, count: min(size, 200))
+        self.init(String(decoding: bytes, as: UTF8.self))
+    }
+
     static let tooManyFrames = Violation("too many frames to no purpose")
     static let tooMuchData = Violation("too much data to no purpose")
 }

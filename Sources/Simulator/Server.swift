@@ -5,21 +5,15 @@ internal import Wire
 
 /// The simulator on its loop: accepts connections, asks the push service what to do, and does it when its time comes.
 final class Server {
-    /// Something to do for one request.
-    struct Pending {
-        let session: Session
-        let stream: Int32
-        let entry: UInt64
-        let deed: Deed
-    }
-
     /// What waits for its time.
-    private enum Due {
+    enum Due {
         case deed(Pending)
         case call(() -> Void)
     }
 
     let loop: EventLoop
+    /// Those of the start, to which a reset goes back.
+    let settings: Simulator.Settings
     /// Where it listens.
     let port: UInt16
     var service: PushService
@@ -27,11 +21,7 @@ final class Server {
     let headers = AnswerHeaders()
     /// For connections that are about to be made.
     var overflow: StreamOverflow
-    var windows = FaultRule.SettingsForm()
-    private let initialScale: Double
-    private let initialOverflow: StreamOverflow
-    private let initialWindows: FaultRule.SettingsForm
-    private let host: String
+    var windows: FaultRule.SettingsForm
     let certificates: ServerCertificates
     private var listener: Listener?
     /// Connections that have come in and whose TLS handshake has not begun.
@@ -43,16 +33,14 @@ final class Server {
     /// Connections whose TLS handshake is not done.
     var arriving: [ObjectIdentifier: Session] = [:]
     /// Open connections by their place in the service.
-    private var sessions: [Session?] = []
+    var sessions: [Session?] = []
     /// The scenario that is played, and when its next step is due.
     var run: ScenarioRun?
     var scenarioAlarm: Deadline?
     /// Whether a step waits for a count.
     var isScenarioCounting = false
-    /// Keys of the start, which a scenario may revoke and has back when it starts over.
-    let keys: [ProviderKey]
     private(set) var openSessions = 0
-    private var queue = TimedQueue<Due>()
+    var queue = TimedQueue<Due>()
     private var alarm: Deadline?
     /// Those who wait for pushes.
     var waiters: [PushWaiter] = []
@@ -60,17 +48,12 @@ final class Server {
     /// - Throws: `ListenError`, `TLSContextError` or `ProviderKeyError`.
     init(settings: Simulator.Settings, loop: EventLoop) throws {
         self.loop = loop
+        self.settings = settings
         self.overflow = settings.overflow
-        self.windows.window = settings.window
-        self.windows.connectionWindow = settings.connectionWindow
-        self.initialScale = settings.clockScale
-        self.initialOverflow = settings.overflow
-        self.initialWindows = self.windows
-        self.host = settings.host
+        self.windows = settings.windows
         var service = PushService(settings: settings.service)
         for key in settings.keys { try service.addKey(key) }
         self.service = service
-        self.keys = settings.keys
         self.certificates = try ServerCertificates(
             usual: CertificateFiles(certificate: settings.certificate, privateKey: settings.privateKey),
             others: settings.certificates,
@@ -117,6 +100,32 @@ final class Server {
         self.setAlarm()
     }
 
+    private func setAlarm() {
+        guard let due = self.queue.next else { return }
+        let next = self.clock.realTime(of: due)
+        guard next < .distantFuture else { return }
+        if let alarm = self.alarm, alarm.isPending {
+            if alarm.time <= next { return }
+            alarm.cancel()
+        }
+        self.alarm = self.loop.at(next) { [weak self] in self?.performDue() }
+    }
+
+    private func performDue() {
+        let now = self.moment.monotonic
+        while let due = self.queue.popDue(at: now) {
+            switch due {
+            case .call(let body): body()
+            case .deed(let pending):
+                // Beyond the last stream of a GOAWAY it is owed no more.
+                guard pending.stream <= pending.session.lastStream else { continue }
+                pending.session.isOwed(-1)
+                self.perform(pending)
+            }
+        }
+        self.setAlarm()
+    }
+
     // MARK: Connections
 
     /// Whether new connections are taken; else the system refuses them.
@@ -129,7 +138,7 @@ final class Server {
                 self.listener = nil
                 return
             }
-            let endpoint = Endpoint(host: self.host, port: self.port)
+            let endpoint = Endpoint(host: self.settings.host, port: self.port)
             self.listener = try? Listener(on: endpoint, loop: self.loop) { [weak self] in self?.accept($0) }
         }
     }
@@ -206,201 +215,11 @@ final class Server {
         self.service.ended(entry, on: place, isAnswered: isAnswered)
     }
 
-    private func setAlarm() {
-        guard let due = self.queue.next else { return }
-        let next = self.clock.realTime(of: due)
-        guard next < .distantFuture else { return }
-        if let alarm = self.alarm, alarm.isPending {
-            if alarm.time <= next { return }
-            alarm.cancel()
-        }
-        self.alarm = self.loop.at(next) { [weak self] in self?.performDue() }
-    }
-
-    private func performDue() {
-        let now = self.moment.monotonic
-        while let due = self.queue.popDue(at: now) {
-            switch due {
-            case .call(let body): body()
-            case .deed(let pending):
-                // Beyond the last stream of a GOAWAY it is owed no more.
-                guard pending.stream <= pending.session.lastStream else { continue }
-                pending.session.isOwed(-1)
-                self.perform(pending)
-            }
-        }
-        self.setAlarm()
-    }
-
-    private func perform(_ pending: Pending) {
-        let session = pending.session
-        guard session.place != nil else { return }
-        self.perform(pending.deed, pending)
-        session.closeIfDone()
-    }
-
-    private func perform(_ deed: Deed, _ pending: Pending) {
-        let session = pending.session
-        let stream = pending.stream
-        switch deed {
-        case .answer(let answer): session.answer(stream, with: answer)
-        case .formed(let answer, let form): session.answer(stream, with: answer, form: form)
-        case .goAway(let farewell, let answer): self.goAway(farewell, answer: answer, pending)
-        case .reset(let code, let then): session.reset(stream, code: code, then: then)
-        case .drop: session.end(withReset: true, ending: "dropped by a rule")
-        case .close: session.end(withReset: false, ending: "closed by a rule")
-        case .stall: session.abandon(stream)
-        case .blackHole(let reads):
-            session.abandon(stream)
-            session.fallSilent(reads: reads)
-        case .also(let action, let rest):
-            session.apply(action)
-            self.perform(rest, pending)
-        case .last(let rest, let ending):
-            self.perform(rest, pending)
-            switch ending {
-            case .drop: session.endWhenSent(ending: "too many errors")
-            case .goAway:
-                let farewell = Farewell(code: 0, debugData: [], lastStream: .current)
-                self.sayGoAway(session, farewell, lastStream: session.newestStream)
-            }
-        }
-    }
-
-    // MARK: GOAWAY
-
-    private func goAway(_ farewell: Farewell, answer: Answer?, _ pending: Pending) {
-        let session = pending.session
-        let isBeyond = farewell.lastStream.number(for: pending.stream) < pending.stream
-        if answer == nil {
-            if isBeyond { self.service.withdraw(pending.entry) }
-            session.abandon(pending.stream)
-        }
-        if let answer, farewell.form.warning != nil { session.answer(pending.stream, with: answer) }
-        self.sayGoAway(session, farewell, lastStream: farewell.lastStream.number(for: pending.stream))
-        if let answer, farewell.form.warning == nil { session.answer(pending.stream, with: answer) }
-    }
-
-    /// Says GOAWAY, after a warning if there is to be one, and does what is to come after it.
-    func sayGoAway(_ session: Session, _ farewell: Farewell, lastStream: Int32) {
-        guard let warning = farewell.form.warning else { return self.end(session, farewell, lastStream: lastStream) }
-        session.warn()
-        self.after(warning) { [weak self, weak session] in
-            guard let self, let session, session.place != nil else { return }
-            // What came after the warning was welcome.
-            let last = farewell.lastStream == .current ? session.newestStream : lastStream
-            self.end(session, farewell, lastStream: last)
-            session.closeIfDone()
-        }
-    }
-
-    private func end(_ session: Session, _ farewell: Farewell, lastStream: Int32) {
-        self.takeBack(session, after: lastStream)
-        session.goAway(farewell, lastStream: lastStream)
-    }
-
-    /// What waits for its time beyond the last stream is taken back: its sender will take it elsewhere.
-    private func takeBack(_ session: Session, after lastStream: Int32) {
-        for case .deed(let pending) in self.queue.elements
-        where pending.session === session && pending.stream > lastStream && pending.stream <= session.lastStream {
-            self.service.withdraw(pending.entry)
-            session.abandon(pending.stream)
-            session.isOwed(-1)
-        }
-    }
-
-    // MARK: Control
-
-    /// What it has seen, in numbers.
-    var summary: LedgerSummary {
-        self.noteTraffic()
-        return self.service.summary
-    }
-
-    func connectionRecords(limit: Int) -> [ConnectionRecord] {
-        self.noteTraffic()
-        return self.service.connectionRecords(limit: limit)
-    }
-
-    private func noteTraffic() {
-        for (place, session) in self.sessions.enumerated() {
-            if let session { self.service.note(session.traffic, on: place) }
-        }
-    }
-
-    func addRule(_ rule: FaultRule) -> String? {
-        self.service.addRule(rule, at: self.moment.monotonic)
-    }
-
-    /// Why a rule cannot be used here, though it reads well.
-    func problem(with rule: FaultRule) -> BadField? {
-        guard case .handshake(let form) = rule.action, let name = form.certificate,
-            !self.certificates.names.contains(name)
-        else { return nil }
-        let known = self.certificates.names.joined(separator: ", ")
-        return BadField(
-            field: "action.certificate",
-            problem: known.isEmpty ? "names a certificate, and none were given" : "must be one of \(known)"
-        )
-    }
-
-    /// Open connections take note of another policy.
-    func policyHasChanged() {
-        for session in self.sessions { session?.watchIdleness() }
-    }
-
-    func setStreams(initial: UInt32?, full: UInt32?, dropsAfterRejection: Bool?) {
-        var streams = self.service.streams
-        if let initial { streams.initial = initial }
-        if let full { streams.full = full }
-        if let dropsAfterRejection { streams.dropsAfterRejection = dropsAfterRejection }
-        self.announce(self.service.setStreams(streams))
-    }
-
-    func reset() {
-        self.announce(self.service.reset())
-        self.changeClock { clock, real in
-            clock.resume(at: real)
-            if self.initialScale != 1 { clock.run(at: self.initialScale, from: real) }
-        }
-        self.overflow = self.initialOverflow
-        self.windows = self.initialWindows
-        self.policyHasChanged()
-        self.listens = true
-        if self.run != nil { self.changeClock { clock, real in clock.resume(at: real) } }
-        self.startOver()
-    }
-
-    private func announce(_ changes: [(place: Int, limit: UInt32)]) {
-        for change in changes { self.sessions[change.place]?.announce(change.limit) }
-    }
-
-    /// - Returns: how many connections there were.
-    func goAwayAll(code: UInt32, debugData: String, lastStream: FaultRule.LastStream) -> Int {
-        self.goAwayAll(Farewell(code: code, debugData: Array(debugData.utf8), lastStream: lastStream))
-    }
-
-    /// - Returns: how many connections there were.
-    func goAwayAll(_ farewell: Farewell) -> Int {
-        let open = self.sessions.compactMap { $0 }
-        for session in open {
-            self.sayGoAway(session, farewell, lastStream: farewell.lastStream.number(for: session.newestStream))
-            session.closeIfDone()
-        }
-        return open.count
-    }
-
-    /// - Returns: how many connections there were.
-    func dropAll() -> Int {
-        let open = self.sessions.compactMap { $0 }
-        for session in open { session.end(withReset: true, ending: "dropped on request") }
-        return open.count
-    }
+    // MARK: Ending
 
     /// Ends everything, the loop as well.
     func stop() {
-        self.listener?.close()
-        self.listener = nil
+        self.listens = false
         self.channelServer?.close()
         self.alarm?.cancel()
         self.scenarioAlarm?.cancel()

@@ -83,6 +83,14 @@ extension Simulator {
             if let seed = scenario.seed { self.seed = seed }
         }
 
+        /// What connections are told in their first SETTINGS.
+        var windows: FaultRule.SettingsForm {
+            var windows = FaultRule.SettingsForm()
+            windows.window = self.window
+            windows.connectionWindow = self.connectionWindow
+            return windows
+        }
+
         var service: PushService.Settings {
             var settings = PushService.Settings()
             settings.providerTokens.environment = self.environment

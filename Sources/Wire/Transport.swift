@@ -1,4 +1,3 @@
-internal import Glibc
 package import Loop
 internal import Push
 
@@ -7,25 +6,7 @@ internal import Push
 /// What is written in a turn leaves in one go when the turn ends; before that, the delegate is asked for more, so that
 /// a protocol can serialise late. Bytes are handed over as they come in.
 package final class Transport {
-    /// Everything about a connection that is a matter of taste or test.
-    package struct Settings: Sendable {
-        /// Name lookup, TCP connect, the proxy's answer and TLS handshake together; default 10 s.
-        package var connectTimeout: Duration = .seconds(10)
-        /// How long one address of a name may be silent before the next is tried beside it; default 1 s.
-        package var connectStagger: Duration = .seconds(1)
-        /// Where names get their addresses from.
-        package var names = NameService.system
-        /// The HTTP proxy on the way, if there is one.
-        package var proxy: Proxy?
-        /// How long the peer's kernel may leave sent bytes unacknowledged (TCP_USER_TIMEOUT); default 15 s.
-        package var userTimeout: Duration = .seconds(15)
-        /// Above this many unsent bytes the delegate is no longer asked for more; default 256 KiB.
-        package var highWater = 256 * 1024
-
-        package init() {}
-    }
-
-    private enum State {
+    enum State {
         case dialling
         /// Accepted, and about to begin.
         case connecting
@@ -38,21 +19,21 @@ package final class Transport {
         case closed
     }
 
-    private let loop: EventLoop
-    private let settings: Settings
-    private let tls: TLSContext?
-    private let serverName: String
-    private var delegate: (any TransportDelegate)?
-    private var state: State
-    private var dial: Dial?
-    private var tunnel: ProxyHandshake?
-    private var socket: Socket?
-    private var session: TLSSession?
-    private var watch: Watch?
-    private var deadline: Deadline?
+    let loop: EventLoop
+    let settings: Settings
+    let tls: TLSContext?
+    let serverName: String
+    var delegate: (any TransportDelegate)?
+    var state: State
+    var dial: Dial?
+    var tunnel: ProxyHandshake?
+    var socket: Socket?
+    var session: TLSSession?
+    var watch: Watch?
+    var deadline: Deadline?
     private var outbox = Outbox()
     private var flushIsDue = false
-    private var closesWhenSent = false
+    var closesWhenSent = false
     private var kernelIsFull = false
     private var isReadingPaused = false
     private var readIsDue = false
@@ -61,6 +42,9 @@ package final class Transport {
     package private(set) var bytesWritten = 0
     /// Bytes received since the beginning.
     package private(set) var bytesRead = 0
+
+    /// Whether it is over.
+    package var isClosed: Bool { self.state == .closed || self.state == .lingering }
 
     // MARK: Beginning
 
@@ -108,109 +92,7 @@ package final class Transport {
         self.dial?.cancel()
     }
 
-    private func dial(_ endpoint: Endpoint) {
-        guard self.state == .dialling else { return }
-        let dial = Dial(
-            settings: self.settings,
-            on: self.loop,
-            onConnect: { [weak self] socket in self?.dialled(socket, endpoint) },
-            onFailure: { [weak self] in self?.fail($0) }
-        )
-        self.dial = dial
-        dial.begin(to: self.settings.proxy?.endpoint ?? endpoint)
-    }
-
-    private func dialled(_ socket: consuming Socket, _ endpoint: Endpoint) {
-        self.dial = nil
-        let descriptor = socket.descriptor
-        self.socket = consume socket
-        self.startWatching(descriptor, for: .read)
-        guard !self.isClosed else { return }
-        guard let proxy = self.settings.proxy else { return self.connected() }
-        self.state = .tunnelling
-        let handshake = ProxyHandshake(to: endpoint, through: proxy)
-        self.tunnel = handshake
-        // A new connection has room for so little.
-        let written = handshake.request.withUnsafeBytes { self.socket?.write($0) }
-        guard written == .bytes(handshake.request.count) else {
-            return self.fail(.proxy("it does not take the request"))
-        }
-    }
-
-    private func hearProxy() {
-        let buffer = UnsafeMutableRawBufferPointer(rebasing: self.loop.scratch[..<min(4096, self.loop.scratch.count)])
-        switch self.socket?.peek(into: buffer) {
-        case .bytes(let count)?:
-            let step = self.tunnel?.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            guard let step else { return }
-            // What comes behind the answer is the other end's, and read by who speaks with it.
-            _ = self.socket?.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<step.consumed]))
-            switch step.outcome {
-            case .needsMore: return
-            case .open:
-                self.tunnel = nil
-                self.connected()
-            case .refused(let error): self.fail(error)
-            }
-        case .failed(.closedByPeer)?: self.fail(.proxy("it closed the connection without an answer"))
-        case .failed(let error)?: self.fail(error)
-        case .wait?, nil: return
-        }
-    }
-
-    private func adopt(_ descriptor: Int32) {
-        guard self.state == .connecting else { return }
-        self.socket?.tune(userTimeout: self.settings.userTimeout)
-        self.startWatching(descriptor, for: .read)
-        self.connected()
-    }
-
-    private func startWatching(_ descriptor: Int32, for interest: Readiness) {
-        do throws(LoopError) {
-            self.watch = try self.loop.watch(descriptor, for: interest, handler: self)
-        } catch {
-            self.fail(.broken(errno: error.errno))
-        }
-    }
-
-    private func connected() {
-        guard let tls = self.tls, let descriptor = self.socket?.descriptor else { return self.becomeOpen() }
-        self.state = .handshaking
-        self.session = TLSSession(context: tls, socket: descriptor, serverName: self.serverName)
-        self.shakeHands()
-    }
-
-    private func shakeHands() {
-        switch self.session?.handshake() {
-        case .done?: self.becomeOpen()
-        case .wait(let forWrite)?: self.watch?.interest = forWrite ? .write : .read
-        case .failed(let error)?: self.fail(error)
-        case nil: preconditionFailure("a handshake without a session")
-        }
-    }
-
-    private func becomeOpen() {
-        self.deadline?.cancel()
-        self.deadline = nil
-        self.state = .open
-        self.updateInterest()
-        self.delegate?.transportDidOpen(self)
-        // The peer may have spoken right behind its handshake; those bytes sit in OpenSSL, not in the socket.
-        if self.session != nil { self.receive() }
-        self.setNeedsFlush()
-    }
-
-    private func connectTimedOut() {
-        switch self.state {
-        case .dialling: self.fail(.timeout(stage: self.dial?.isLookingUp ?? true ? .resolve : .connect))
-        case .tunnelling: self.fail(.timeout(stage: .proxy))
-        case .connecting: self.fail(.timeout(stage: .connect))
-        case .handshaking: self.fail(.timeout(stage: .tls))
-        case .open, .lingering, .closed: break
-        }
-    }
-
-    private func updateInterest() {
+    func updateInterest() {
         guard self.state == .open else { return }
         var interest: Readiness = []
         if !self.isReadingPaused { interest.insert(.read) }
@@ -281,7 +163,7 @@ package final class Transport {
 
     // MARK: Reading
 
-    private func receive() {
+    func receive() {
         var budget = Self.bytesPerTurn
         while self.state == .open, !self.isReadingPaused {
             guard budget > 0 else { return self.receiveLater() }
@@ -332,79 +214,6 @@ package final class Transport {
 
     /// The certificate that the peer showed in the handshake; nil without TLS, or if it showed none.
     package var peerCertificate: Certificate? { self.session?.peerCertificate }
-
-    // MARK: Ending
-
-    /// Whether it is over.
-    package var isClosed: Bool { self.state == .closed || self.state == .lingering }
-
-    /// Closes at once and silently: the delegate hears nothing more. What was queued and not yet sent is dropped.
-    package func close() {
-        guard !self.isClosed else { return }
-        if self.state == .open { self.session?.sayGoodbye() }
-        self.end()
-    }
-
-    /// Closes as soon as everything queued has been handed to the kernel. The delegate hears only of failure.
-    package func closeWhenSent() {
-        self.closesWhenSent = true
-        self.setNeedsFlush()
-    }
-
-    /// Says that nothing more comes and lets the peer read to the end. Closing at once would, if the peer is just
-    /// sending, make our kernel answer RST, and the peer's kernel would then drop what it has not read yet.
-    private func linger() {
-        guard let descriptor = self.socket?.descriptor else { return }
-        self.session?.sayGoodbye()
-        shutdown(descriptor, Int32(SHUT_WR))
-        self.state = .lingering
-        self.delegate = nil
-        self.session = nil
-        self.watch?.interest = .read
-        self.deadline = self.loop.after(Self.lingerTimeout) { self.end() }
-    }
-
-    private func discard() {
-        guard let socket = self.socket?.read(into: self.loop.scratch) else { return }
-        if case .failed = socket { self.end() }
-    }
-
-    private static let lingerTimeout = Duration.seconds(1)
-
-    /// Closes with RST: what a crashed peer or a firewall does. For simulators and tests.
-    package func reset() {
-        self.socket?.resetOnClose()
-        self.end()
-    }
-
-    /// Readable though nobody asked: the connection is gone.
-    private func noticeEnd() {
-        let error = self.socket?.pendingError ?? 0
-        self.fail(error == 0 ? .closedByPeer : .broken(errno: error))
-    }
-
-    private func fail(_ error: TransportError) {
-        guard !self.isClosed else { return }
-        let delegate = self.delegate
-        self.end()
-        delegate?.transport(self, didClose: error)
-    }
-
-    private func end() {
-        self.state = .closed
-        self.deadline?.cancel()
-        self.dial?.cancel()
-        self.dial = nil
-        self.delegate = nil
-        self.session = nil
-        self.dropSocket()
-    }
-
-    private func dropSocket() {
-        self.watch?.cancel()
-        self.watch = nil
-        self.socket = nil
-    }
 }
 
 extension Transport: ReadinessHandler {
@@ -431,20 +240,4 @@ extension Transport: TurnEndHandler {
         self.flush()
         self.flushIsDue = false
     }
-}
-
-/// Hears what happens to a transport, always on its loop.
-package protocol TransportDelegate: AnyObject {
-    /// Connected, and with TLS the handshake is done and the peer is who it should be.
-    func transportDidOpen(_ transport: Transport)
-    /// Bytes arrived; they are valid only during the call.
-    func transport(_ transport: Transport, didReceive bytes: UnsafeRawBufferPointer)
-    /// The turn ends and there is room: whoever has more to send writes it now. Called until nothing is added.
-    func transportWillFlush(_ transport: Transport)
-    /// It is over; called once, and not after `close` or `reset`.
-    func transport(_ transport: Transport, didClose error: TransportError)
-}
-
-extension TransportDelegate {
-    package func transportWillFlush(_: Transport) {}
 }

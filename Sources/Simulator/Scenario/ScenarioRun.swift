@@ -52,7 +52,7 @@ extension Server {
     /// Starts the scenario over, if there is one.
     func startOver() {
         guard let orders = self.run?.start(at: self.loop.now) else { return }
-        for key in self.keys { try? self.service.addKey(key) }
+        for key in self.settings.keys { try? self.service.addKey(key) }
         self.carryOut(orders)
         self.proceed()
     }

@@ -24,7 +24,7 @@ extension PushService {
             connectionsPerMinute: self.log.minutes,
             connectionsArrived: self.arrivals,
             connectionsRefused: self.gate.refused,
-            traffic: self.connections.reduce(self.log.traffic) { $0 + ($1?.traffic ?? ConnectionTraffic()) },
+            traffic: self.connections.open.reduce(self.log.traffic) { $0 + $1.traffic },
             providerTokens: self.check.providerTokens.uses,
             ledgerBytes: self.ledger.footprint
         )
@@ -44,7 +44,7 @@ extension PushService {
 
     /// The connections that are open, and of those that are closed the newest, in the order of opening.
     func connectionRecords(limit: Int) -> [ConnectionRecord] {
-        let open = self.connections.compactMap { $0?.record() }
+        let open = self.connections.open.map { $0.record() }
         let closed = self.log.closed.suffix(max(0, limit - open.count))
         return (closed + open).sorted { $0.number < $1.number }.suffix(limit)
     }

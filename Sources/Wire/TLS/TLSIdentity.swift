@@ -80,38 +80,3 @@ package struct TLSIdentityError: Error, Equatable, Sendable, CustomStringConvert
 
     package var description: String { "the \(self.part.rawValue) \(self.problem)" }
 }
-
-/// Owns OpenSSL's form of a private key.
-struct PrivateKeyHandle: ~Copyable {
-    let pointer: OpaquePointer
-
-    /// Takes over the caller's reference.
-    init(adopting pointer: OpaquePointer) {
-        self.pointer = pointer
-    }
-
-    init?(der: [UInt8]) {
-        ERR_clear_error()
-        let pointer = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
-            var start = bytes.baseAddress
-            return d2i_AutoPrivateKey(nil, &start, bytes.count)
-        }
-        ERR_clear_error()
-        guard let pointer else { return nil }
-        self.pointer = pointer
-    }
-
-    deinit {
-        EVP_PKEY_free(self.pointer)
-    }
-
-    var der: [UInt8] {
-        let count = Int(i2d_PrivateKey(self.pointer, nil))
-        guard count > 0 else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            var start = buffer.baseAddress
-            i2d_PrivateKey(self.pointer, &start)
-            filled = count
-        }
-    }
-}

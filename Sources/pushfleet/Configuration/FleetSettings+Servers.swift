@@ -26,6 +26,22 @@ extension FleetSettings {
         }
     }
 
+    /// What RabbitMQ answers to `question` on a connection of its own; one that breaks ends the verb.
+    func askBroker<Answer>(
+        for verb: String,
+        timeout: Duration = .seconds(10),
+        _ question: (BrokerSession) async throws(BrokerError) -> Answer
+    ) async throws(VerbFailure) -> Answer {
+        let broker = try await self.openBroker(for: verb, timeout: timeout)
+        do throws(BrokerError) {
+            let answer = try await question(broker)
+            await broker.close()
+            return answer
+        } catch {
+            throw VerbFailure("the connection to RabbitMQ ended: \(error)")
+        }
+    }
+
     /// Connects to Redis for one verb.
     func openRedis(for verb: String, timeout: Duration = .seconds(10)) async throws(VerbFailure) -> RedisSession {
         var settings = RedisClient.Settings()

@@ -13,6 +13,8 @@ struct MessageDraft: Equatable {
     var topic: String?
     var expiresAt: Int64?
     var notBefore: Int64?
+    /// Whether the exchange of receipts is to tell what becomes of each token.
+    var wantsReceipt = false
     /// JSON, taken over byte for byte.
     var payload: String
 
@@ -37,6 +39,7 @@ struct MessageDraft: Equatable {
         if let topic = self.topic { fields.append("\"topic\":\(Self.quoted(topic))") }
         if let expiresAt = self.expiresAt { fields.append("\"expires_at\":\(expiresAt)") }
         if let notBefore = self.notBefore { fields.append("\"not_before\":\(notBefore)") }
+        if self.wantsReceipt { fields.append("\"receipt\":true") }
         fields.append("\"payload\":\(self.payload)")
         return Array("{\(fields.joined(separator: ","))}".utf8)
     }

@@ -10,24 +10,29 @@ struct ChannelVerb: ParsableCommand {
         commandName: "channel",
         abstract: "Create, show, list and delete an app's broadcast channels at Apple.",
         discussion: """
-            A channel carries one Live Activity to everyone who follows it (iOS 18): a match, a flight. Create one, hand
-            its id to the app, which subscribes to it, and publish messages with "channel" instead of "tokens".
+            A channel carries one Live Activity to everyone who follows it (iOS 18): a
+            match, a flight. Create one, hand its id to the app, which subscribes to it,
+            and publish messages with "channel" instead of "tokens".
 
-            An app may have 10,000 channels in each environment; the two environments share none. Whether Apple stores
-            the newest message for those who are offline is decided at creation and stays:
+            An app may have 10,000 channels in each environment; the two environments share
+            none. Whether Apple stores the newest message for those who are offline is
+            decided at creation and stays:
               none     nothing is stored; higher rate; messages need expires_at 0
               newest   the newest message is kept for at most 8 hours
 
-            Apple's hosts for this are not those of pushes: port 2196 for production, 2195 for sandbox. The request
-            carries the provider token that the fleet shares through Redis.
+            Apple's hosts for this are not those of pushes: port 2196 for production, 2195
+            for sandbox. The request carries the provider token that the fleet shares
+            through Redis.
 
             Example:
               pushfleet channel create --app com.example.shop --storage newest
               pushfleet channel list --app com.example.shop
-              pushfleet send --app com.example.shop --lane now --channel dHN0… --expires-at +8h --payload-file goal.json
+              pushfleet send --app com.example.shop --lane now --channel dHN0… \\
+                  --expires-at +8h --payload-file goal.json
               pushfleet channel delete dHN0… --app com.example.shop
 
-            Exit codes: 0 done, 1 Apple or somebody on the way said no, 64 wrong usage, 78 wrong configuration.
+            Exit codes: 0 done, 1 Apple or somebody on the way said no, 64 wrong usage,
+            78 wrong configuration.
             """,
         subcommands: [Create.self, Show.self, List.self, Delete.self]
     )
@@ -36,7 +41,8 @@ struct ChannelVerb: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a channel and print its id.",
             discussion: """
-                The storage cannot be changed later. Keep the id: Apple can list ids, but not say what each is for.
+                The storage cannot be changed later. Keep the id: Apple can list ids, but not
+                say what each is for.
 
                 Example:
                   pushfleet channel create --app com.example.shop --storage none
@@ -44,7 +50,10 @@ struct ChannelVerb: ParsableCommand {
                 """
         )
 
-        @Option(help: "What Apple keeps for those who are offline: none, or newest for at most 8 hours.")
+        @Option(
+            help: "What Apple keeps for those who are offline: none, or newest for at most 8 hours. (default: none)",
+            transform: ChannelStorage.argument
+        )
         var storage = ChannelStorage.none
         @OptionGroup var options: ChannelOptions
 
@@ -87,11 +96,13 @@ struct ChannelVerb: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the ids of an app's channels.",
             discussion: """
-                One id on each line; Apple lists nothing else. `channel show` asks for one channel's storage.
+                One id on each line; Apple lists nothing else. `channel show` asks for one
+                channel's storage.
 
                 Example:
                   pushfleet channel list --app com.example.shop
-                  pushfleet channel list --app com.example.shop --json | jq '.channels | length'
+                  pushfleet channel list --app com.example.shop --json \\
+                      | jq '.channels | length'
                 """
         )
 
@@ -111,8 +122,8 @@ struct ChannelVerb: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a channel for good.",
             discussion: """
-                Devices that follow the channel get nothing more, and messages to it are dead-lettered as channel_gone.
-                It asks first, unless --yes says so already.
+                Devices that follow the channel get nothing more, and messages to it are
+                dead-lettered as channel_gone. It asks first, unless --yes says so already.
 
                 Example:
                   pushfleet channel delete dHN0LXNyY2gtY2hubA== --app com.example.shop --yes
@@ -162,11 +173,11 @@ struct ChannelArgument: ParsableArguments {
     }
 }
 
-extension ChannelStorage: ExpressibleByArgument {
-    public init?(argument: String) {
-        self.init(name: argument)
+extension ChannelStorage {
+    /// An option's value; the error becomes part of the usage message.
+    static func argument(_ text: String) throws -> ChannelStorage {
+        if let storage = ChannelStorage(name: text) { return storage }
+        let names = Self.allCases.map(\.name).joined(separator: ", ")
+        throw ValidationError("'\(text)' is no storage; it must be one of \(names)")
     }
-
-    public var defaultValueDescription: String { self.name }
-    public static var allValueStrings: [String] { Self.allCases.map(\.name) }
 }

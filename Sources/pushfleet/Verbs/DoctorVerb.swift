@@ -10,8 +10,9 @@ struct DoctorVerb: AsyncParsableCommand {
         abstract:
             "Check configuration, keys, clock, RabbitMQ, Redis and the way to Apple, and say how to fix what fails.",
         discussion: """
-            Shows every configuration value with where it comes from, then one line per check: ok, warn or FAIL.
-            Nothing is changed and no push is sent. The exit code is 1 if anything failed.
+            Shows every configuration value with where it comes from, then one line per
+            check: ok, warn or FAIL. Nothing is changed and no push is sent. The exit code
+            is 1 if anything failed.
 
             Example:
               pushfleet doctor --config pushfleet.yaml

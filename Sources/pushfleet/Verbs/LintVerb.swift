@@ -8,8 +8,9 @@ struct LintVerb: ParsableCommand {
         commandName: "lint",
         abstract: "Check payloads against Apple's keys, types and limits, before anyone publishes them.",
         discussion: """
-            Each file holds one payload, the JSON object that the device gets. Every finding is one line with the
-            path of the key at fault; the exit code is 1 if there is any. Needs no configuration and no server.
+            Each file holds one payload, the JSON object that the device gets. Every
+            finding is one line with the path of the key at fault; the exit code is 1 if
+            there is any. Needs no configuration and no server.
 
             Example:
               pushfleet lint order-shipped.json
@@ -20,7 +21,10 @@ struct LintVerb: ParsableCommand {
 
     @Argument(help: ArgumentHelp("Files with one payload each; - or none is standard input.", valueName: "file"))
     var files: [String] = []
-    @Option(help: "What the payloads are sent as: alert, background, voip, …", transform: PushType.argument)
+    @Option(
+        help: "What the payloads are sent as: alert, background, voip, … (default: alert)",
+        transform: PushType.argument
+    )
     var pushType: PushType = .alert
     @Flag(help: "They go to a channel: more bytes, and nothing can be started.")
     var broadcast = false

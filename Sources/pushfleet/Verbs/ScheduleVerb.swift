@@ -8,11 +8,12 @@ struct ScheduleVerb: ParsableCommand {
         commandName: "schedule",
         abstract: "Print when a message that keeps failing is tried again, and when it is given up.",
         discussion: """
-            Without --app the settings are the defaults, changed by the options given. With --app they are the
-            app's, from the configuration, changed by the options given.
+            Without --app the settings are the defaults, changed by the options given. With
+            --app they are the app's, from the configuration, changed by the options given.
 
             Example:
-              pushfleet schedule --min-backoff 10s --max-backoff 10m --max-doublings 5 --age-limit 3h
+              pushfleet schedule --min-backoff 10s --max-backoff 10m \\
+                  --max-doublings 5 --age-limit 3h
               pushfleet schedule --app com.example.shop --config pushfleet.yaml --json
             """
     )

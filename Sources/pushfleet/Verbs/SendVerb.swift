@@ -11,16 +11,24 @@ struct SendVerb: AsyncParsableCommand {
         commandName: "send",
         abstract: "Publish messages as a backend would, and wait until RabbitMQ has them.",
         discussion: """
-            Every message is checked against the contract first, and its payload too with --lint or for an app with
-            lint: strict. It prints the id of each message that RabbitMQ
-            confirmed; the exit code is 1 unless all were. With --stdin-jsonl it reads one body on each line, and
-            prints a summary instead of ids.
+            Every message is checked against the contract first, and its payload too with
+            --lint or for an app with lint: strict. It prints the id of each message that
+            RabbitMQ confirmed; the exit code is 1 unless all were. With --stdin-jsonl it
+            reads one body on each line, and prints a summary instead of ids.
+
+            That RabbitMQ has a message does not mean that Apple took it. With --receipt
+            the exchange pushfleet.receipts gets an event for each token once its fate is
+            final.
 
             Example:
-              pushfleet send --app com.example.shop --lane now --token 00ff… --alert "Your order is on its way"
-              pushfleet send --app com.example.shop --lane bulk --tokens-file tokens.txt --payload-file push.json
-              pushfleet send --app com.example.shop --lane now --token 00ff… --payload '{"aps":{"badge":3}}' --dry-run
-              pushfleet send --app com.example.shop --lane now --channel dHN0… --expires-at 0 --payload-file goal.json
+              pushfleet send --app com.example.shop --lane now --token 00ff… \\
+                  --alert "Your order is on its way" --receipt
+              pushfleet send --app com.example.shop --lane bulk \\
+                  --tokens-file tokens.txt --payload-file push.json
+              pushfleet send --app com.example.shop --lane now --token 00ff… \\
+                  --payload '{"aps":{"badge":3}}' --dry-run
+              pushfleet send --app com.example.shop --lane now --channel dHN0… \\
+                  --expires-at 0 --payload-file goal.json
               generate | pushfleet send --lane bulk --stdin-jsonl --id-prefix campaign-17-
             """
     )
@@ -60,6 +68,8 @@ struct SendVerb: AsyncParsableCommand {
     var expiresAt: String?
     @Option(help: ArgumentHelp("Not before this time: Unix seconds, a date, or +10m.", valueName: "time"))
     var notBefore: String?
+    @Flag(help: "Ask for a receipt: one event for each token on the exchange pushfleet.receipts.")
+    var receipt = false
     @Option(help: ArgumentHelp("The idempotency key; a random one if left out.", valueName: "id"))
     var messageId: String?
     @Option(help: ArgumentHelp("Number the messages: their ids are this and 1, 2, 3 …", valueName: "text"))
@@ -92,7 +102,7 @@ struct SendVerb: AsyncParsableCommand {
             !self.token.isEmpty || self.tokensFile != nil || self.alert != nil || self.payload != nil
             || self.payloadFile != nil || self.title != nil || self.pushType != nil || self.priority != nil
             || self.channel != nil || self.collapseId != nil || self.topic != nil || self.expiresAt != nil
-            || self.notBefore != nil
+            || self.notBefore != nil || self.receipt
         if self.stdinJsonl {
             if makesBody || self.count > 1 {
                 throw ValidationError("--stdin-jsonl takes whole bodies; leave out what would be in them, and --count")
@@ -226,6 +236,7 @@ struct SendVerb: AsyncParsableCommand {
             draft.priority = self.priority
             draft.collapseID = self.collapseId
             draft.topic = self.topic
+            draft.wantsReceipt = self.receipt
             let now = WallClock.now().seconds
             draft.expiresAt = try self.expiresAt.map { text throws(ValueFault) in try Self.time(text, now: now) }
             draft.notBefore = try self.notBefore.map { text throws(ValueFault) in try Self.time(text, now: now) }

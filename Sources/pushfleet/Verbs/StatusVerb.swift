@@ -10,12 +10,14 @@ struct StatusVerb: AsyncParsableCommand {
         commandName: "status",
         abstract: "Show what waits in RabbitMQ, what the fleet has done, its workers and its connections.",
         discussion: """
-            If one of RabbitMQ and Redis does not answer, it shows what the other knows, and the exit code is 1.
+            If one of RabbitMQ and Redis does not answer, it shows what the other knows,
+            and the exit code is 1.
 
             Example:
               pushfleet status --config pushfleet.yaml
               watch -n 2 pushfleet status
-              pushfleet status --json | jq '.queues[] | select(.name == "pushfleet.dead").messages'
+              pushfleet status --json \\
+                  | jq '.queues[] | select(.name == "pushfleet.dead").messages'
             """
     )
 
@@ -55,12 +57,9 @@ struct StatusVerb: AsyncParsableCommand {
 
     private static func queues(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> [QueueStatus]
     {
-        let broker = try await settings.openBroker(for: "status", timeout: timeout)
-        let queues = try await broker.answer { () throws(BrokerError) in
+        try await settings.askBroker(for: "status", timeout: timeout) { broker throws(BrokerError) in
             try await QueueStatus.read(apps: settings.appIDs, delays: settings.delays, from: broker)
         }
-        await broker.close()
-        return queues
     }
 
     private static func fleet(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> FleetStatus {

@@ -9,8 +9,9 @@ struct TopologyVerb: ParsableCommand {
         commandName: "topology",
         abstract: "Declare, verify or show the exchanges and queues in RabbitMQ and the budgets in Redis.",
         discussion: """
-            Run declare once before the first worker, and again whenever an app is added or a retry setting changes.
-            Workers declare nothing, so they need no permission to configure.
+            Run declare once before the first worker, and again whenever an app is added or
+            a retry setting changes. Workers declare nothing, so they need no permission to
+            configure.
 
             Example:
               pushfleet topology declare --config pushfleet.yaml
@@ -24,8 +25,8 @@ struct TopologyVerb: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create what is missing in RabbitMQ and Redis. What is there stays as it is.",
             discussion: """
-                A new budget is told that no worker runs yet, so that the first one need not wait for one lease time.
-                The exit code is 1 if something could not be declared.
+                A new budget is told that no worker runs yet, so that the first one need not
+                wait for one lease time. The exit code is 1 if something could not be declared.
 
                 Example:
                   pushfleet topology declare --config pushfleet.yaml
@@ -38,9 +39,9 @@ struct TopologyVerb: ParsableCommand {
         func run() async throws {
             let settings = try self.config.require([.servers]).settings
             let topology = settings.topology
-            let broker = try await settings.openBroker(for: "topology")
-            let differences = try await broker.answer { () throws(BrokerError) in try await broker.declare(topology) }
-            await broker.close()
+            let differences = try await settings.askBroker(for: "topology") { broker throws(BrokerError) in
+                try await broker.declare(topology)
+            }
             var report = TopologyReport(topology, differences: differences)
             report.budgets = try await self.initialize(settings)
             try report.tell(asJSON: self.json.isOn, isVerified: false)
@@ -67,8 +68,8 @@ struct TopologyVerb: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Compare RabbitMQ with the configuration, and change nothing.",
             discussion: """
-                AMQP can compare exchanges and queues; bindings cannot be asked for. The exit code is 1 if anything
-                is missing or different.
+                AMQP can compare exchanges and queues; bindings cannot be asked for. The exit
+                code is 1 if anything is missing or different.
 
                 Example:
                   pushfleet topology verify --config pushfleet.yaml
@@ -81,11 +82,9 @@ struct TopologyVerb: ParsableCommand {
         func run() async throws {
             let settings = try self.config.require([.servers]).settings
             let topology = settings.topology
-            let broker = try await settings.openBroker(for: "topology")
-            let differences = try await broker.answer { () throws(BrokerError) in
+            let differences = try await settings.askBroker(for: "topology") { broker throws(BrokerError) in
                 try await broker.verify(topology, comparingArguments: true)
             }
-            await broker.close()
             try TopologyReport(topology, differences: differences).tell(asJSON: self.json.isOn, isVerified: true)
         }
     }
@@ -111,17 +110,6 @@ struct TopologyVerb: ParsableCommand {
             } else {
                 Terminal.print(report.lines())
             }
-        }
-    }
-}
-
-extension BrokerSession {
-    /// What `body` answers; a connection that breaks ends the verb.
-    func answer<Answer>(_ body: () async throws(BrokerError) -> Answer) async throws(VerbFailure) -> Answer {
-        do throws(BrokerError) {
-            return try await body()
-        } catch {
-            throw VerbFailure("the connection to RabbitMQ ended: \(error)")
         }
     }
 }

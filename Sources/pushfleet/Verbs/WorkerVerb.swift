@@ -9,15 +9,17 @@ struct WorkerVerb: AsyncParsableCommand {
         commandName: "worker",
         abstract: "Run one worker: take messages from RabbitMQ and get each one an answer from Apple.",
         discussion: """
-            Run as many as you like, on as many machines as you like; together they never hold more connections to
-            Apple than the configuration allows. It prints "ready" when it takes messages, and logs to standard error.
+            Run as many as you like, on as many machines as you like; together they never
+            hold more connections to Apple than the configuration allows. It prints "ready"
+            when it takes messages, and logs to standard error.
 
-            SIGTERM or Ctrl-C drains: it takes nothing new, waits for answers (worker.drain_timeout), gives the rest
-            back, and exits with 0. A second signal ends it at once with 1.
+            SIGTERM or Ctrl-C drains: it takes nothing new, waits for answers
+            (worker.drain_timeout), gives the rest back, and exits with 0. A second signal
+            ends it at once with 1.
 
-            A key or certificate file that changes is used within seconds, without losing or doubling a message. SIGHUP
-            does so at once, and reads from the configuration which key or certificate a credential is; other changes
-            need a restart.
+            A key or certificate file that changes is used within seconds, without losing
+            or doubling a message. SIGHUP does so at once, and reads from the configuration
+            which key or certificate a credential is; other changes need a restart.
 
             Example:
               pushfleet worker --config pushfleet.yaml

@@ -17,6 +17,7 @@ internal import Testing
             topic: "com.example.shop.other",
             expiresAt: 1_900_000_000,
             notBefore: 1_800_000_000,
+            wantsReceipt: true,
             payload: payload
         )
         let job = try EnvelopeDecoder.decode(body: draft.body)
@@ -28,7 +29,14 @@ internal import Testing
         #expect(job.topicOverride == "com.example.shop.other")
         #expect(job.expiresAt == UnixTime(seconds: 1_900_000_000))
         #expect(job.notBefore == UnixTime(seconds: 1_800_000_000))
+        #expect(job.wantsReceipt)
         #expect(job.withPayload { String(decoding: $0, as: UTF8.self) } == payload)
+    }
+
+    @Test("a draft asks for no receipt of its own accord")
+    func receipt() throws {
+        let draft = MessageDraft(app: "com.example.shop", tokens: ["00ff"], payload: "{}")
+        #expect(try !EnvelopeDecoder.decode(body: draft.body).wantsReceipt)
     }
 
     @Test("a draft to a channel names no tokens")
