@@ -102,6 +102,23 @@ extension Fleet {
         try await #require(self.take(1, from: queue, within: limit).first)
     }
 
+    // MARK: Apple
+
+    /// Makes the simulator answer so to tokens with this prefix, or to all.
+    /// - Parameter limit: how often; nil for always.
+    func answer(
+        _ status: Int,
+        _ reason: String?,
+        body: String? = nil,
+        to prefix: String? = nil,
+        limit: Int? = nil
+    ) async throws {
+        var rule = FaultRule(action: .answer(status: status, reason: reason, body: body))
+        rule.match.tokenPrefix = prefix
+        rule.match.limit = limit
+        try await self.simulator.addRule(rule)
+    }
+
     // MARK: Ledger
 
     /// All requests for a token, the oldest first.
