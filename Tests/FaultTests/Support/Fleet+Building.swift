@@ -4,30 +4,17 @@ import Foundation
 import Push
 import Simulator
 import Store
+import TestFleet
 import TestServers
 import Testing
 
 /// What a fleet is built of: the simulator, the session with the broker, the budget and the configuration.
 extension Fleet {
     static func startSimulator(latency: Duration, port: UInt16 = 0) async throws -> Simulator {
-        let certificates = TestCertificates.shared
-        var settings = Simulator.Settings(
-            certificate: certificates.serverCertificate,
-            privateKey: certificates.serverKey
-        )
+        var settings = try TestFleet.simulator()
         settings.port = port
-        settings.controlPort = nil
         settings.latency = latency
-        settings.keys = [try Self.providerKey()]
         return try await Simulator.start(settings)
-    }
-
-    static func providerKey() throws -> ProviderKey {
-        ProviderKey(
-            id: "KEY1234567",
-            team: "TEAM123456",
-            pem: try String(contentsOfFile: TestCertificates.shared.signingPublicKey, encoding: .utf8)
-        )
     }
 
     static func connect() async throws -> BrokerSession {
