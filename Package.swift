@@ -65,6 +65,11 @@ let tests: [Target] = [
     .target(name: "TestLoop", dependencies: ["Loop"], path: "Tests/TestLoop"),
     .target(name: "TestRandom", path: "Tests/TestRandom"),
     .target(name: "TestServers", path: "Tests/TestServers"),
+    .target(
+        name: "TestFleet",
+        dependencies: ["Worker", "Simulator", "Broker", "Store", "Push", "TestServers"],
+        path: "Tests/TestFleet"
+    ),
     .testTarget(name: "PushTests", dependencies: ["TestRandom", "Push"]),
     .testTarget(name: "LoopTests", dependencies: ["TestRandom", "Loop", "Push"]),
     .testTarget(name: "WireTests", dependencies: ["TestLoop", "Wire", "Loop", "Push", "TestServers"]),
@@ -96,17 +101,19 @@ let tests: [Target] = [
     .testTarget(
         name: "FaultTests",
         dependencies: [
-            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto,
+            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestFleet",
+            "TestServers", crypto,
         ]
     ),
     .testTarget(
         name: "ScenarioTests",
-        dependencies: ["Worker", "Simulator", "Broker", "Store", "Push", "TestServers", logging]
+        dependencies: ["Worker", "Simulator", "Broker", "Store", "Push", "TestFleet", "TestServers", logging]
     ),
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestServers",
+            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestFleet",
+            "TestServers",
         ]
     ),
 ]

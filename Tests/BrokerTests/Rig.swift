@@ -172,6 +172,14 @@ extension PrivateRabbitMQ {
         let url = self.url(vhost: vhost, port: port) + "?heartbeat=\(heartbeat)"
         return BrokerSettings(address: try AMQPAddress(parsing: url), connectionName: "BrokerTests")
     }
+
+    /// A virtual host with queues, and a session in it.
+    func prepare(_ queues: Topology.Queue...) async throws -> (BrokerSettings, BrokerSession) {
+        let settings = try self.settings(vhost: try self.makeVhost())
+        let session = try await BrokerSession.connect(settings)
+        #expect(try await session.declare(Topology(queues: queues)).isEmpty)
+        return (settings, session)
+    }
 }
 
 extension Topology.Queue {

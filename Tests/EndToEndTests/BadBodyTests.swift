@@ -34,9 +34,7 @@ extension EndToEnd {
             try await Fleet.run(options) { fleet in
                 try await fleet.startWorker()
                 for item in Self.cases {
-                    var rule = FaultRule(action: .answer(status: item.status, reason: nil, body: item.body))
-                    rule.match.tokenPrefix = item.token
-                    try await fleet.simulator.addRule(rule)
+                    try await fleet.answer(item.status, nil, body: item.body, to: item.token)
                     try await fleet.publish(Draft(item.token), messageID: "body-\(item.number)")
                 }
                 let retried = Self.cases.filter { $0.status == 429 || $0.status >= 500 }

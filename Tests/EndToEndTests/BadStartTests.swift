@@ -2,6 +2,7 @@ import Broker
 import Foundation
 import Push
 import Simulator
+import TestFleet
 import TestServers
 import Testing
 import Worker
@@ -124,7 +125,7 @@ extension EndToEnd {
                 #expect(try await fleet.depth(fleet.dead) == 0)
                 let tried = try await fleet.simulator.summary().requests
                 #expect(tried < 2 * count, "a refused key is not hammered with")
-                try await fleet.simulator.addKey(Fleet.key())
+                try await fleet.simulator.addKey(TestFleet.key())
                 try await fleet.accepted(count)
                 let summary = try await fleet.simulator.summary()
                 #expect(summary.duplicates == 0)

@@ -3,6 +3,7 @@ import Foundation
 import Push
 import Simulator
 import Store
+import TestFleet
 import TestServers
 import Testing
 import Worker
@@ -87,7 +88,7 @@ extension EndToEnd {
                 try await Self.accepted(5, at: host)
                 try await fleet.accepted(1)
                 let second = "KEY7654321"
-                for simulator in [fleet.simulator, host] { try await simulator.addKey(Fleet.key(second)) }
+                for simulator in [fleet.simulator, host] { try await simulator.addKey(TestFleet.key(second)) }
                 for credential in fleet.settings.credentials {
                     var next = credential
                     next.kind = .token(

@@ -2,6 +2,7 @@ import Broker
 import Foundation
 import Push
 import Simulator
+import TestServers
 import Testing
 
 extension EndToEnd {
@@ -95,12 +96,7 @@ extension EndToEnd {
         @Test func `What passes is tried again under the same id, and arrives`() async throws {
             try await Fleet.run { fleet in
                 try await fleet.simulator.addChannel(Self.channel, storage: .none, bundleID: Fleet.app)
-                var rule = FaultRule(
-                    id: "busy",
-                    action: .answer(status: 503, reason: nil, body: #"{"reason":"Service Unavailable"}"#)
-                )
-                rule.match.limit = 2
-                try await fleet.simulator.addRule(rule)
+                try await fleet.answer(503, nil, body: #"{"reason":"Service Unavailable"}"#, limit: 2)
                 try await fleet.startWorker()
                 try await fleet.publish(Self.body(), messageID: "goal-5")
                 try await fleet.accepted(1)
@@ -132,12 +128,7 @@ extension EndToEnd {
             async throws
         {
             try await Fleet.run { fleet in
-                var rule = FaultRule(
-                    id: "off",
-                    action: .answer(status: 400, reason: "FeatureNotEnabled", body: nil)
-                )
-                rule.match.limit = 1
-                try await fleet.simulator.addRule(rule)
+                try await fleet.answer(400, "FeatureNotEnabled", limit: 1)
                 try await fleet.startWorker()
                 try await fleet.publish(Self.body(), messageID: "goal-6")
                 let copy = try await fleet.takeOne(from: fleet.ladder.level(atLeast: .seconds(60)).queueName)

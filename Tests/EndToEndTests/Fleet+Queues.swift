@@ -2,6 +2,7 @@ import Broker
 import Foundation
 import Push
 import Simulator
+import TestServers
 import Testing
 import Worker
 
@@ -99,6 +100,23 @@ extension Fleet {
     /// Takes the one message that comes to a queue.
     func takeOne(from queue: String, within limit: Duration = .seconds(60)) async throws -> Delivery {
         try await #require(self.take(1, from: queue, within: limit).first)
+    }
+
+    // MARK: Apple
+
+    /// Makes the simulator answer so to tokens with this prefix, or to all.
+    /// - Parameter limit: how often; nil for always.
+    func answer(
+        _ status: Int,
+        _ reason: String?,
+        body: String? = nil,
+        to prefix: String? = nil,
+        limit: Int? = nil
+    ) async throws {
+        var rule = FaultRule(action: .answer(status: status, reason: reason, body: body))
+        rule.match.tokenPrefix = prefix
+        rule.match.limit = limit
+        try await self.simulator.addRule(rule)
     }
 
     // MARK: Ledger

@@ -3,8 +3,8 @@ import Foundation
 import Logging
 import Push
 import Simulator
-import Store
 import Synchronization
+import TestFleet
 import TestServers
 import Testing
 import Worker
@@ -14,9 +14,9 @@ import Worker
 ///
 /// What tests judge is what the simulator's ledger and the queues say, never what a worker says of itself.
 final class Fleet: Sendable {
-    static let app = "com.example.shop"
-    static let keyID = "KEY1234567"
-    static let teamID = "TEAM123456"
+    static let app = TestFleet.app
+    static let keyID = TestFleet.keyID
+    static let teamID = TestFleet.teamID
 
     /// What a test may have otherwise.
     struct Options: Sendable {
@@ -69,17 +69,12 @@ final class Fleet: Sendable {
 
     private init(_ options: Options) async throws {
         self.options = options
-        let certificates = TestCertificates.shared
-        var play = Simulator.Settings(
-            certificate: certificates.serverCertificate,
-            privateKey: certificates.serverKey
-        )
-        play.controlPort = nil
+        var play = try TestFleet.simulator()
         play.latency = options.latency
         play.keptBodies = options.keptBodies
         play.initialStreams = 1
-        if options.isKeyRegistered { play.keys = [try Self.key()] }
-        if options.hasKeyPerApp { play.keys += try options.apps.indices.map { try Self.key(Self.keyID($0)) } }
+        if !options.isKeyRegistered { play.keys = [] }
+        if options.hasKeyPerApp { play.keys += try options.apps.indices.map { try TestFleet.key(Self.keyID($0)) } }
         self.simulator = try await Simulator.start(play)
         self.broadcastSimulator = options.hasBroadcastHost ? try await Simulator.start(play) : nil
         self.redis = try PrivateRedis(volatile: true)
@@ -97,21 +92,11 @@ final class Fleet: Sendable {
         }
         self.settings = settings
         self.ladder = DelayLadder(schedules: settings.apps.map(\.retry))
-        self.session = try await BrokerSession.connect(
-            BrokerSettings(
-                address: AMQPAddress(parsing: settings.amqp.url),
-                connectionName: "end-to-end test"
-            ),
-            timeout: .seconds(60)
-        )
-        let topology = FleetTopology.make(
-            apps: settings.apps.compactMap { AppID($0.id) },
-            delays: self.ladder.levels,
+        self.session = try await TestFleet.declare(
+            settings,
+            redis: self.redis.port,
             deliveryLimit: options.deliveryLimit
         )
-        let differences = try await self.session.declare(topology)
-        try #require(differences.isEmpty, "\(differences)")
-        try await self.declareBudget()
     }
 
     private static func settings(
@@ -120,25 +105,10 @@ final class Fleet: Sendable {
         redis: Int,
         apns: UInt16
     ) throws -> FleetSettings {
-        var settings = FleetSettings(
-            amqp: ServerSettings(url: amqp),
-            redis: ServerSettings(url: "redis://127.0.0.1:\(redis)/0")
-        )
-        var credential = CredentialSettings(
-            name: "main",
-            environment: .production,
-            teamID: Self.teamID,
-            keyID: Self.keyID,
-            keyFile: TestCertificates.shared.signingKey,
-            maxConnections: options.connections
-        )
-        credential.host = "localhost"
-        credential.port = apns
-        credential.caFile = TestCertificates.shared.authority
-        settings.credentials = [credential]
+        var settings = TestFleet.settings(amqp: amqp, redis: redis, apns: apns, connections: options.connections)
         if options.hasKeyPerApp {
             settings.credentials = options.apps.indices.map { index in
-                var own = credential
+                var own = settings.credentials[0]
                 own.name = "key-\(index)"
                 own.kind = .token(
                     SigningKeySettings(
@@ -163,32 +133,12 @@ final class Fleet: Sendable {
             app.breaker = options.breaker
             return app
         }
-        settings.budget.lease = .seconds(3)
-        settings.budget.heartbeat = .milliseconds(500)
-        settings.budget.quantum = .seconds(3)
-        settings.worker.drainTimeout = .seconds(5)
         settings.worker.requestTimeout = options.requestTimeout
         return settings
     }
 
     /// The key of one app, if each has its own.
     static func keyID(_ index: Int) -> String { "KEYNUMBER\(Character(UnicodeScalar(UInt8(65 + index))))" }
-
-    static func key(_ id: String = Fleet.keyID) throws -> ProviderKey {
-        let pem = try String(contentsOfFile: TestCertificates.shared.signingPublicKey, encoding: .utf8)
-        return ProviderKey(id: id, team: Self.teamID, pem: pem)
-    }
-
-    /// Without it the first worker would wait for one lease time, as with a Redis that lost its data.
-    private func declareBudget() async throws {
-        let redis = try await RedisSession.open(RedisAddress(host: "127.0.0.1", port: UInt16(self.redis.port)))
-        defer { redis.close() }
-        let server = try #require(await redis.server())
-        for credential in self.settings.credentials {
-            let budget = Budget(pool: credential.pool, connections: credential.maxConnections)
-            _ = try await redis.run(budget.initialize(on: server))
-        }
-    }
 
     // MARK: Workers
 

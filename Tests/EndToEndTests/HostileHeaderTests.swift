@@ -47,9 +47,7 @@ extension EndToEnd {
             options.retry.maxBackoff = .seconds(30)
             try await Fleet.run(options) { fleet in
                 try await fleet.startWorker()
-                var rule = FaultRule(action: .answer(status: 503, reason: "ServiceUnavailable", body: nil))
-                rule.match.tokenPrefix = "503"
-                try await fleet.simulator.addRule(rule)
+                try await fleet.answer(503, "ServiceUnavailable", to: "503")
                 let raw = try RawPublisher(port: PrivateRabbitMQ.shared.port, vhost: fleet.vhost)
                 defer { raw.close() }
                 let cases: [(String, RawTable, Int)] = [
@@ -118,9 +116,7 @@ extension EndToEnd {
         @Test func `A message put right into a work queue finds its way back after a retry`() async throws {
             try await Fleet.run { fleet in
                 try await fleet.startWorker()
-                var rule = FaultRule(action: .answer(status: 503, reason: "ServiceUnavailable", body: nil))
-                rule.match.limit = 1
-                try await fleet.simulator.addRule(rule)
+                try await fleet.answer(503, "ServiceUnavailable", limit: 1)
                 try await fleet.publish(
                     Message(
                         exchange: "",
@@ -142,9 +138,7 @@ extension EndToEnd {
             try await Fleet.run(options) { fleet in
                 try await fleet.startWorker()
                 for (prefix, status) in [("503", 503), ("400", 400)] {
-                    var rule = FaultRule(action: .answer(status: status, reason: "Whatever", body: nil))
-                    rule.match.tokenPrefix = prefix
-                    try await fleet.simulator.addRule(rule)
+                    try await fleet.answer(status, "Whatever", to: prefix)
                 }
                 let trace = [
                     Header("traceparent", .string("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")),

@@ -21,14 +21,8 @@ extension EndToEnd {
                 for token in gone { try await fleet.simulator.setToken(token, to: .unregistered(at: time)) }
                 for token in expired { try await fleet.simulator.setToken(token, to: .expired(at: time)) }
                 for token in suspect { try await fleet.simulator.setToken(token, to: .otherTopic) }
-                for (prefix, status, reason, limit) in [
-                    ("400b", 400, "BadPriority", nil), ("503a", 503, "ServiceUnavailable", busy.count as Int?),
-                ] {
-                    var rule = FaultRule(action: .answer(status: status, reason: reason, body: nil))
-                    rule.match.tokenPrefix = prefix
-                    rule.match.limit = limit
-                    try await fleet.simulator.addRule(rule)
-                }
+                try await fleet.answer(400, "BadPriority", to: "400b")
+                try await fleet.answer(503, "ServiceUnavailable", to: "503a", limit: busy.count)
                 let all = (gone + expired + suspect + rejected + busy + good).shuffled()
                 var draft = Draft(tokens: all).with(#""priority":5"#)
                 draft.payload = #"{"aps": {"alert":"à tous"} }"#
@@ -71,9 +65,7 @@ extension EndToEnd {
             options.retry.maxBackoff = .seconds(30)
             try await Fleet.run(options) { fleet in
                 try await fleet.startWorker()
-                var rule = FaultRule(action: .answer(status: 503, reason: "ServiceUnavailable", body: nil))
-                rule.match.tokenPrefix = "503"
-                try await fleet.simulator.addRule(rule)
+                try await fleet.answer(503, "ServiceUnavailable", to: "503")
                 let busy = (0..<3).map { Draft.token($0, prefix: "503") }
                 let good = (0..<97).map { Draft.token($0, prefix: "2000") }
                 let draft = Draft(tokens: (busy + good).shuffled())

@@ -52,13 +52,7 @@ extension EndToEnd {
                 let long = String(repeating: "👩‍👩‍👧 ", count: 400)
                 let payload = #"{"aps":{"alert":{"title":"T","body":"\#(long)"}},"order":17}"#
                 func rule(_ prefix: String, _ status: Int, _ reason: String, limit: Int?) async throws {
-                    var rule = FaultRule(
-                        id: prefix,
-                        action: .answer(status: status, reason: reason, body: nil)
-                    )
-                    rule.match.tokenPrefix = prefix
-                    rule.match.limit = limit
-                    try await fleet.simulator.addRule(rule)
+                    try await fleet.answer(status, reason, to: prefix, limit: limit)
                 }
                 try await rule("503", 503, "ServiceUnavailable", limit: 1)
                 try await rule("400", 400, "BadCollapseId", limit: nil)

@@ -80,7 +80,9 @@ final class RawPublisher {
     private var received: [UInt8] = []
 
     init(port: Int, vhost: String) throws {
-        guard let socket = LoopbackSocket.connected(to: port) else { throw TimedOut(description: "nobody listens") }
+        guard let socket = LoopbackSocket.connected(to: port) else {
+            throw NeverHappened(description: "nobody listens")
+        }
         self.socket = socket
         try self.write(Array("AMQP".utf8) + [0, 0, 9, 1])
         try self.await(10, 10)
@@ -155,7 +157,7 @@ final class RawPublisher {
     private func write(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            guard let count = self.socket.write(rest) else { throw TimedOut(description: "the broker hung up") }
+            guard let count = self.socket.write(rest) else { throw NeverHappened(description: "the broker hung up") }
             rest = rest.dropFirst(count)
             if count == 0 { _ = self.socket.wait(POLLOUT, .seconds(10)) }
         }
@@ -168,13 +170,17 @@ final class RawPublisher {
                 guard frame[0] == 1 else { continue }
                 let said = (UInt16(frame[7]) << 8 | UInt16(frame[8]), UInt16(frame[9]) << 8 | UInt16(frame[10]))
                 if said == (group, method) { return }
-                throw TimedOut(description: "the broker said \(said): \(String(decoding: frame[11...], as: UTF8.self))")
+                throw NeverHappened(
+                    description: "the broker said \(said): \(String(decoding: frame[11...], as: UTF8.self))"
+                )
             }
-            guard self.socket.wait(POLLIN, .seconds(20)) else { throw TimedOut(description: "the broker is silent") }
+            guard self.socket.wait(POLLIN, .seconds(20)) else {
+                throw NeverHappened(description: "the broker is silent")
+            }
             switch self.socket.read() {
             case .bytes(let bytes): self.received += bytes
             case .nothing: continue
-            case .end, .failure: throw TimedOut(description: "the broker hung up")
+            case .end, .failure: throw NeverHappened(description: "the broker hung up")
             }
         }
     }

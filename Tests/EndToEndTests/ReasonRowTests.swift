@@ -2,6 +2,7 @@ import Broker
 import Foundation
 import Push
 import Simulator
+import TestServers
 import Testing
 
 extension EndToEnd {

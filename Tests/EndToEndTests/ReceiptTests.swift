@@ -19,14 +19,8 @@ extension EndToEnd {
                 let rejected = Draft.token(1, prefix: "400b")
                 try await fleet.simulator.setToken(gone, to: .unregistered(at: time))
                 try await fleet.simulator.setToken(suspect, to: .otherEnvironment)
-                for (prefix, status, reason, limit) in [
-                    ("400b", 400, "BadPriority", nil), ("503a", 503, "ServiceUnavailable", busy.count as Int?),
-                ] {
-                    var rule = FaultRule(action: .answer(status: status, reason: reason, body: nil))
-                    rule.match.tokenPrefix = prefix
-                    rule.match.limit = limit
-                    try await fleet.simulator.addRule(rule)
-                }
+                try await fleet.answer(400, "BadPriority", to: "400b")
+                try await fleet.answer(503, "ServiceUnavailable", to: "503a", limit: busy.count)
                 let all = (good + busy + [gone, suspect, rejected]).shuffled()
                 try await fleet.publish(
                     Draft(tokens: all).with(#""receipt":true"#),

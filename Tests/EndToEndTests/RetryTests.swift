@@ -7,22 +7,12 @@ import Testing
 
 extension EndToEnd {
     @Suite struct Retries {
-        private static func unavailable(_ prefix: String, limit: Int? = nil) -> FaultRule {
-            var rule = FaultRule(
-                id: "503-\(prefix)",
-                action: .answer(status: 503, reason: "ServiceUnavailable", body: nil)
-            )
-            rule.match.tokenPrefix = prefix
-            rule.match.limit = limit
-            return rule
-        }
-
         @Test func `A push that fails is tried again by the schedule, as the same push, and then accepted`()
             async throws
         {
             try await Fleet.run { fleet in
                 try await fleet.startWorker()
-                try await fleet.simulator.addRule(Self.unavailable("503", limit: 3))
+                try await fleet.answer(503, "ServiceUnavailable", to: "503", limit: 3)
                 let token = Draft.token(1, prefix: "503")
                 try await fleet.publish(Draft(token), messageID: "again")
                 let push = try await fleet.delivered(token)
@@ -42,7 +32,7 @@ extension EndToEnd {
             options.retry = .init(minBackoff: .seconds(20), maxBackoff: .seconds(100), maxDoublings: 2)
             try await Fleet.run(options) { fleet in
                 try await fleet.startWorker()
-                try await fleet.simulator.addRule(Self.unavailable("503"))
+                try await fleet.answer(503, "ServiceUnavailable", to: "503")
                 // 20 s · 1, 2, 4, 8 (doubled twice, then by the same amount), up to 100 s.
                 let levels = ["20s", "40s", "80s", "100s", "100s"]
                 let published = UnixTime.now
@@ -73,7 +63,7 @@ extension EndToEnd {
             options.retry.ageLimit = .seconds(6)
             try await Fleet.run(options) { fleet in
                 try await fleet.startWorker()
-                try await fleet.simulator.addRule(Self.unavailable("503"))
+                try await fleet.answer(503, "ServiceUnavailable", to: "503")
                 let limited = Draft.token(1, prefix: "503")
                 let aged = Draft.token(2, prefix: "503")
                 let old = Draft.token(3)
@@ -111,7 +101,7 @@ extension EndToEnd {
                 let time = UnixTime.now.seconds + 4
                 try await fleet.publish(Draft(token).with("\"not_before\":\(time)"), messageID: "later")
                 let expiring = Draft.token(2, prefix: "503")
-                try await fleet.simulator.addRule(Self.unavailable("503"))
+                try await fleet.answer(503, "ServiceUnavailable", to: "503")
                 let expiry = UnixTime.now.seconds + 3
                 try await fleet.publish(Draft(expiring).with("\"expires_at\":\(expiry)"), messageID: "expiring")
                 let push = try await fleet.delivered(token)
@@ -130,7 +120,9 @@ extension EndToEnd {
             try await Fleet.run { fleet in
                 try await fleet.startWorker()
                 // In between come other answers: a run of them would be an outage.
-                var burst = Self.unavailable("503", limit: 120)
+                var burst = FaultRule(action: .answer(status: 503, reason: "ServiceUnavailable", body: nil))
+                burst.match.tokenPrefix = "503"
+                burst.match.limit = 120
                 burst.match.every = 2
                 try await fleet.simulator.addRule(burst)
                 for number in 0..<200 {

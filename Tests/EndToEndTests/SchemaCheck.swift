@@ -27,15 +27,8 @@ enum SchemaCheck {
             files.append("\(directory)/\(index).json")
             try Data(event.body).write(to: URL(fileURLWithPath: files[index]))
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = ["-c", Self.script, "\(Repository.root)/deploy/contract/\(schema)"] + files
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, sourceLocation: sourceLocation)
+        let contract = "\(Repository.root)/deploy/contract/\(schema)"
+        let said = try Repository.run(["/usr/bin/python3", "-c", Self.script, contract] + files)
         #expect(said.isEmpty, "\(schema): \(said)", sourceLocation: sourceLocation)
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Push
 import Simulator
 import Store
+import TestFleet
 import TestServers
 import Testing
 
@@ -128,5 +129,5 @@ extension FaultTests {
 
 extension Fleet {
     /// The fleet's key is good again.
-    func registerKey() async throws { try await self.simulator.addKey(Self.providerKey()) }
+    func registerKey() async throws { try await self.simulator.addKey(TestFleet.key()) }
 }

@@ -86,19 +86,9 @@ extension FaultTests {
                 try fleet.writeConfiguration()
                 let worker = try fleet.startWorker()
                 try await fleet.warmUp()
-                try await fleet.publish(4000)
-                try await eventually("all connections") {
-                    try await fleet.topUp()
-                    return try await fleet.connections() == Fleet.budget
-                }
-                let before = try await fleet.simulator.connections().map(\.number)
+                let before = try await fleet.useAllConnections()
                 try install(.renewed)
-                let time = try await eventually("no old connection is left") {
-                    try await fleet.topUp()
-                    return try await fleet.simulator.connections().allSatisfy {
-                        $0.closedAt != nil || !before.contains($0.number)
-                    }
-                }
+                let time = try await fleet.connectionsAreReplaced(before)
                 let verdict = try await fleet.finish()
                 let counters = try fleet.counters()
                 verdict.show("Certificate renewed", "all connections replaced after \(time.seconds)")
@@ -119,22 +109,12 @@ extension FaultTests {
                 try fleet.use(wrong)
                 let worker = try fleet.startWorker()
                 try await fleet.warmUp()
-                try await fleet.publish(4000)
-                try await eventually("all connections") {
-                    try await fleet.topUp()
-                    return try await fleet.connections() == Fleet.budget
-                }
-                let before = try await fleet.simulator.connections().map(\.number)
+                let before = try await fleet.useAllConnections()
                 // From now on Apple takes the new one only, and what is still sent with the old one is refused.
                 try await fleet.simulator.addKey(right.provider)
                 try right.text.write(toFile: fleet.keyFile, atomically: true, encoding: .utf8)
                 try await worker.logs("A changed credential is in use")
-                let time = try await eventually("no old connection is left") {
-                    try await fleet.topUp()
-                    return try await fleet.simulator.connections().allSatisfy {
-                        $0.closedAt != nil || !before.contains($0.number)
-                    }
-                }
+                let time = try await fleet.connectionsAreReplaced(before)
                 try await fleet.publish(500)
                 let verdict = try await fleet.finish()
                 let counters = try fleet.counters()
@@ -220,5 +200,27 @@ extension Fleet {
         self.keyFile = "\(self.directory)/\(key.id).p8"
         try key.text.write(toFile: self.keyFile, atomically: true, encoding: .utf8)
         try self.writeConfiguration()
+    }
+
+    /// Publishes until the whole budget is in use.
+    /// - Returns: the numbers of the connections.
+    func useAllConnections() async throws -> [Int] {
+        try await self.publish(4000)
+        try await eventually("all connections") {
+            try await self.topUp()
+            return try await self.connections() == Fleet.budget
+        }
+        return try await self.simulator.connections().map(\.number)
+    }
+
+    /// Publishes until none of these connections is left.
+    /// - Returns: how long that took.
+    func connectionsAreReplaced(_ old: [Int]) async throws -> Duration {
+        try await eventually("no old connection is left") {
+            try await self.topUp()
+            return try await self.simulator.connections().allSatisfy {
+                $0.closedAt != nil || !old.contains($0.number)
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Simulator
+import TestServers
 import Testing
 
 extension FaultTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Simulator
+import TestServers
 import Testing
 
 extension FaultTests {

@@ -63,10 +63,9 @@ import Wire
     @Test(arguments: 0..<60)
     func `A stream that breaks off at any byte ends every request once`(cut: Int) async throws {
         // SETTINGS, an answer, half of another, which take 9 + 10 + 10 + 22 bytes.
-        let frame = HostilePeerTests.frame
         let words =
-            frame(4, 0, 0, []) + frame(1, 5, 1, [0x88]) + frame(1, 4, 3, [0x88])
-            + frame(0, 0, 3, Array("{\"reas".utf8)) + frame(7, 0, 0, [0, 0, 0, 3, 0, 0, 0, 0])
+            frame(4) + frame(1, flags: 5, stream: 1, [0x88]) + frame(1, flags: 4, stream: 3, [0x88])
+            + frame(0, stream: 3, Array("{\"reas".utf8)) + frame(7, [0, 0, 0, 3, 0, 0, 0, 0])
         let record = try await onLoop(of: ClientRecord.self) { loop, report in
             let server = try RawServer(on: loop, tls: nil) { connection in
                 connection.onOpen = { $0.transport!.write(Array(words.prefix(min(cut, 9)))) }

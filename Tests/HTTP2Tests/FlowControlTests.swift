@@ -6,15 +6,11 @@ import Wire
 
 /// Servers whose windows let bodies in slowly, late or never.
 @Suite struct FlowControlTests {
-    private static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
-        HostilePeerTests.frame(type, flags: flags, stream: stream, payload)
-    }
-
     private static func window(_ size: UInt32) -> [UInt8] {
         [UInt8(size >> 24), UInt8(size >> 16 & 255), UInt8(size >> 8 & 255), UInt8(size & 255)]
     }
 
-    private static func initialWindow(_ size: UInt32) -> [UInt8] { self.frame(4, [0, 4] + self.window(size)) }
+    private static func initialWindow(_ size: UInt32) -> [UInt8] { frame(4, [0, 4] + self.window(size)) }
 
     struct Play: Sendable {
         var client = ClientRecord()
@@ -71,7 +67,7 @@ import Wire
                 reader.onData = { [unowned connection] stream, size in
                     connection.transport!.write(updates(stream, size))
                     guard reader.ended.last == stream else { return }
-                    connection.transport!.write(Self.frame(1, flags: 5, stream: stream, [0x88]))
+                    connection.transport!.write(frame(1, flags: 5, stream: stream, [0x88]))
                 }
                 connection.onReceive = { _, bytes in reader.take(bytes) }
             }
@@ -101,8 +97,8 @@ import Wire
 
     @Test func `A connection whose window is used up goes on when it is opened`() async throws {
         // 99 streams of 263 bytes fit; a limit of 1000 and 400 requests use up 65,535 bytes.
-        let greeting = Self.frame(4, [0, 3, 0, 0, 3, 232])
-        let healing = Self.frame(8, Self.window(1 << 20))
+        let greeting = frame(4, [0, 3, 0, 0, 3, 232])
+        let healing = frame(8, Self.window(1 << 20))
         let play = try await Self.play(count: 400, greeting: greeting, healing: healing)
         #expect(play.stuckAt == 65_535)
         #expect(play.bodies == 400 * 263)
@@ -113,7 +109,7 @@ import Wire
         let play = try await Self.play(
             count: 3,
             greeting: Self.initialWindow(1),
-            updates: { stream, size in Self.frame(8, stream: stream, Self.window(UInt32(size))) },
+            updates: { stream, size in frame(8, stream: stream, Self.window(UInt32(size))) },
             healing: []
         )
         #expect(play.bodies == 3 * 263 && play.ends == 3)
@@ -122,7 +118,7 @@ import Wire
 
     @Test func `A window that SETTINGS has made negative heals by WINDOW_UPDATE`() async throws {
         // 100 bytes leave; then the window is 0 - 100, and each stream gets 100 + 163 bytes more.
-        let updates = (0..<5 as Range<UInt32>).flatMap { Self.frame(8, stream: $0 * 2 + 1, Self.window(263)) }
+        let updates = (0..<5 as Range<UInt32>).flatMap { frame(8, stream: $0 * 2 + 1, Self.window(263)) }
         let play = try await Self.play(
             count: 5,
             greeting: Self.initialWindow(100),

@@ -1,12 +1,10 @@
 import HTTP2
 import Loop
-import Push
 import TestLoop
-import TestServers
 import Testing
 import Wire
 
-/// Peers that break the rules on purpose; whatever they do, the connection ends with a reason or goes on unharmed.
+/// Peers that break the rules on purpose; whatever they do, the connection ends with a reason.
 @Suite struct HostilePeerTests {
     struct Attack: Sendable, CustomTestStringConvertible {
         var name: String
@@ -17,16 +15,6 @@ import Wire
         var settingsFirst = true
 
         var testDescription: String { self.name }
-    }
-
-    static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
-        let size = payload.count
-        let id = [UInt8(stream >> 24), UInt8(stream >> 16 & 255), UInt8(stream >> 8 & 255), UInt8(stream & 255)]
-        return [UInt8(size >> 16), UInt8(size >> 8 & 255), UInt8(size & 255), type, flags] + id + payload
-    }
-
-    private static func many(_ frame: [UInt8], _ count: Int = 500) -> [UInt8] {
-        Array((0..<count).map { _ in frame }.joined())
     }
 
     /// A literal header field without indexing, with a large value.
@@ -170,7 +158,7 @@ import Wire
         let end = try await onLoop(of: End.self) { loop, report in
             let server = try RawServer(on: loop, tls: TestTLS.server) { connection in
                 connection.onOpen = { connection in
-                    if attack.settingsFirst { connection.transport!.write(Self.frame(4)) }
+                    if attack.settingsFirst { connection.transport!.write(frame(4)) }
                     if !attack.settingsFirst { connection.transport!.write(attack.opening) }
                 }
                 var isUnderAttack = false
@@ -243,7 +231,7 @@ import Wire
             let client = RawConnection()
             client.onOpen = { client in
                 if attack.settingsFirst {
-                    client.transport!.write(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + Self.frame(4))
+                    client.transport!.write(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(4))
                 }
                 client.transport!.write(attack.opening)
             }
@@ -258,175 +246,5 @@ import Wire
             return
         }
         #expect(!text.isEmpty)
-    }
-
-    // MARK: Odd, but allowed
-
-    struct Oddity: Sendable, CustomTestStringConvertible {
-        var name: String
-        var answer: [UInt8]
-        var outcome: Outcome
-
-        var testDescription: String { self.name }
-    }
-
-    private static let answered = Outcome.answered(status: 200, kept: [nil, nil], body: "")
-    private static let malformed = Outcome.failed(.unknown(.malformed))
-
-    static let oddities: [Oddity] = [
-        Oddity(name: "nothing odd", answer: frame(1, flags: 5, stream: 1, ok), outcome: answered),
-        Oddity(
-            name: "informational answers first",
-            answer: many(frame(1, flags: 4, stream: 1, [0x48, 3, 49, 48, 48]), 3) + frame(1, flags: 5, stream: 1, ok),
-            outcome: answered
-        ),
-        Oddity(
-            name: "kept headers in an informational answer and in trailers",
-            answer: frame(1, flags: 4, stream: 1, [0x48, 3, 49, 48, 51] + field("x-late", "early"))
-                + frame(1, flags: 4, stream: 1, ok + field("apns-id", "id"))
-                + frame(0, stream: 1, Array("body".utf8))
-                + frame(1, flags: 5, stream: 1, field("x-late", "trailer")),
-            outcome: .answered(status: 200, kept: ["id", nil], body: "body")
-        ),
-        Oddity(
-            name: "padding, PRIORITY, unknown frames and empty DATA in between",
-            answer: frame(2, stream: 1, [0, 0, 0, 3, 7]) + frame(1, flags: 4 | 8, stream: 1, [2] + ok + [0, 0])
-                + frame(77, stream: 1, [1]) + frame(0, stream: 1) + frame(0, flags: 8, stream: 1, [1, 65, 0])
-                + frame(0, flags: 1, stream: 1),
-            outcome: .answered(status: 200, kept: [nil, nil], body: "A")
-        ),
-        Oddity(
-            name: "an answer, then resets of its stream",
-            answer: frame(1, flags: 5, stream: 1, ok) + many(frame(3, stream: 1, [0, 0, 0, 5]), 2),
-            outcome: answered
-        ),
-        Oddity(
-            name: "a refused stream that is reset again, with an answer on its way",
-            answer: frame(3, stream: 1, [0, 0, 0, 7]) + frame(3, stream: 1, [0, 0, 0, 5])
-                + frame(1, flags: 4, stream: 1, ok) + frame(0, flags: 1, stream: 1, [1]),
-            outcome: .failed(.notProcessed(.refused))
-        ),
-        Oddity(
-            name: "a header name in upper case",
-            answer: frame(1, flags: 5, stream: 1, ok + field("X-Late", "a")),
-            outcome: malformed
-        ),
-        Oddity(
-            name: "a connection header of HTTP/1.1",
-            answer: frame(1, flags: 5, stream: 1, ok + field("connection", "close")),
-            outcome: malformed
-        ),
-        Oddity(
-            name: "a header value that is no UTF-8",
-            answer: frame(1, flags: 5, stream: 1, ok + [0, 6] + Array("x-late".utf8) + [2, 0xc3, 0x28]),
-            outcome: .answered(status: 200, kept: [nil, "\u{fffd}("], body: "")
-        ),
-        Oddity(
-            name: "a header value with a line break",
-            answer: frame(1, flags: 5, stream: 1, ok + field("x-late", "a\r\nb: c")),
-            outcome: malformed
-        ),
-        Oddity(
-            name: "a body that is no UTF-8",
-            answer: frame(1, flags: 4, stream: 1, ok) + frame(0, flags: 1, stream: 1, [0xff, 0xfe, 65]),
-            outcome: .answered(status: 200, kept: [nil, nil], body: "\u{fffd}\u{fffd}A")
-        ),
-        Oddity(
-            name: "a body longer than announced",
-            answer: frame(1, flags: 4, stream: 1, ok + field("content-length", "1"))
-                + frame(0, flags: 1, stream: 1, [65, 66]),
-            outcome: malformed
-        ),
-        Oddity(
-            name: "204 with a body",
-            answer: frame(1, flags: 4, stream: 1, [0x89]) + frame(0, flags: 1, stream: 1, [65]),
-            outcome: malformed
-        ),
-        Oddity(
-            name: "304 with a body that does not end",
-            answer: frame(1, flags: 4, stream: 1, [0x8b]) + frame(0, stream: 1, [65]),
-            outcome: malformed
-        ),
-        Oddity(
-            name: "unknown settings and frames on stream 0",
-            answer: frame(4, [0xab, 0xcd, 1, 2, 3, 4]) + frame(200, flags: 255, [1]) + frame(10, [0, 0])
-                + frame(1, flags: 5, stream: 1, ok),
-            outcome: answered
-        ),
-        Oddity(name: "no status", answer: frame(1, flags: 5, stream: 1, field("a", "b")), outcome: malformed),
-        Oddity(name: "two statuses", answer: frame(1, flags: 5, stream: 1, ok + ok), outcome: malformed),
-        Oddity(
-            name: "a status that is no number",
-            answer: frame(1, flags: 5, stream: 1, [0x48, 3, 50, 48, 65]),
-            outcome: malformed
-        ),
-        Oddity(
-            name: "only an informational answer",
-            answer: frame(1, flags: 5, stream: 1, [0x48, 3, 49, 48, 48]),
-            outcome: malformed
-        ),
-        Oddity(
-            name: "a body that is not as long as announced",
-            answer: frame(1, flags: 4, stream: 1, ok + field("content-length", "5"))
-                + frame(0, flags: 1, stream: 1, [65]),
-            outcome: malformed
-        ),
-    ]
-
-    /// A literal field without indexing.
-    private static func field(_ name: String, _ value: String) -> [UInt8] {
-        [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
-    }
-
-    @Test(arguments: Self.oddities)
-    func `Odd answers are understood or fail alone`(oddity: Oddity) async throws {
-        let record = try await onLoop(of: ClientRecord.self) { loop, report in
-            let server = try RawServer(on: loop, tls: nil) { connection in
-                connection.onOpen = { $0.transport!.write(Self.frame(4)) }
-                var isAnswered = false
-                connection.onReceive = { connection, _ in
-                    guard !isAnswered, connection.receivedCount > 400 else { return }
-                    isAnswered = true
-                    connection.transport!.write(oddity.answer)
-                    // The connection must still work: the next request is answered plainly.
-                    connection.transport!.write(Self.frame(1, flags: 5, stream: 3, Self.ok))
-                }
-            }
-            let client = TestClient(to: server.port, tls: nil, on: loop)
-            client.backlog = 2
-            client.onOutcome = { client, _, _ in
-                if client.record.outcomeCount == 2 { client.http.drain() }
-            }
-            client.onClose = { report($0.record) }
-            return (server, client)
-        }
-        #expect(record.each == [oddity.outcome, Self.answered])
-        #expect(record.closes == [.drained])
-    }
-
-    @Test func `An answer before the body was sent counts, and the rest of the body is called off`() async throws {
-        let record = try await onLoop(of: ClientRecord.self) { loop, report in
-            let server = try RawServer(on: loop, tls: nil) { connection in
-                // No window for bodies.
-                connection.onOpen = { $0.transport!.write(Self.frame(4, [0, 4, 0, 0, 0, 0])) }
-                var isAnswered = false
-                connection.onReceive = { connection, _ in
-                    guard !isAnswered, connection.receivedCount > 120 else { return }
-                    isAnswered = true
-                    connection.transport!.write(Self.frame(1, flags: 5, stream: 1, Self.ok))
-                }
-            }
-            let client = TestClient(to: server.port, tls: nil, on: loop)
-            client.backlog = 1
-            client.onOutcome = { client, _, _ in
-                client.loop.after(.zero) { client.loop.after(.zero) { client.http.drain() } }
-            }
-            client.onClose = { client in
-                #expect(client.http.openStreams == 0)
-                report(client.record)
-            }
-            return (server, client)
-        }
-        #expect(record.each == [Self.answered])
     }
 }

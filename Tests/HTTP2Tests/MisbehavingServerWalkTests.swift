@@ -84,7 +84,7 @@ import Wire
                     // A frame for a stream that may be open, over, cut or yet to come.
                     let stream = UInt32(Int32.random(in: 0...connection.highestStreamID + 2, using: &random))
                     let type = [0, 1, 3, 8].randomElement(using: &random)! as UInt8
-                    connection.inject(HostilePeerTests.frame(type, flags: 5, stream: stream, [0, 0, 0, 8]))
+                    connection.inject(frame(type, flags: 5, stream: stream, [0, 0, 0, 8]))
                 default: for _ in 0..<20 { answer(connection) }
                 }
             }

@@ -6,10 +6,6 @@ import Wire
 
 /// GOAWAYs that come early, late or twice.
 @Suite struct RefusalTests {
-    private static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
-        HostilePeerTests.frame(type, flags: flags, stream: stream, payload)
-    }
-
     /// Talks raw bytes to a client with `requests` requests: `greeting` at once, `answer` when its requests are there.
     private static func play(
         requests: Int,
@@ -50,7 +46,7 @@ import Wire
         chunk: Int
     ) async throws {
         let reason = Array("{\"reason\":\"BadCertificateEnvironment\"}".utf8)
-        let goAway = Self.frame(7, [0, 0, 0, 0, 0, 0, 0, 0] + reason)
+        let goAway = frame(7, [0, 0, 0, 0, 0, 0, 0, 0] + reason)
         let record = try await Self.play(requests: 1, greeting: goAway, chunk: chunk)
         #expect(record.goAways == [GoAway(lastStreamID: 0, errorCode: 0, debugData: reason)])
         #expect(record.closes == [.refused(0)])
@@ -62,10 +58,10 @@ import Wire
     }
 
     @Test func `A GOAWAY that names a higher last stream takes nothing back`() async throws {
-        let record = try await Self.play(requests: 4, greeting: Self.frame(4)) { connection in
+        let record = try await Self.play(requests: 4, greeting: frame(4)) { connection in
             connection.transport!.write(
-                Self.frame(7, [0, 0, 0, 4, 0, 0, 0, 0]) + Self.frame(7, [0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 11, 65])
-                    + Self.frame(1, flags: 5, stream: 3, [0x88]) + Self.frame(1, flags: 5, stream: 1, [0x88])
+                frame(7, [0, 0, 0, 4, 0, 0, 0, 0]) + frame(7, [0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 11, 65])
+                    + frame(1, flags: 5, stream: 3, [0x88]) + frame(1, flags: 5, stream: 1, [0x88])
             )
         }
         let answered = Outcome.answered(status: 200, kept: [nil, nil], body: "")
@@ -91,11 +87,11 @@ import Wire
         for isGoingAway in [false, true] {
             for drains in [false, true] {
                 let answer =
-                    Self.frame(1, flags: 4, stream: 1, status) + Self.frame(0, flags: end, stream: 1, [65, 66])
-                let goAway = isGoingAway ? Self.frame(7, [0, 0, 0, 1, 0, 0, 0, 0]) : []
+                    frame(1, flags: 4, stream: 1, status) + frame(0, flags: end, stream: 1, [65, 66])
+                let goAway = isGoingAway ? frame(7, [0, 0, 0, 1, 0, 0, 0, 0]) : []
                 let record = try await onLoop(of: ClientRecord.self) { loop, report in
                     let server = try RawServer(on: loop, tls: nil) { connection in
-                        connection.onOpen = { $0.transport!.write(Self.frame(4)) }
+                        connection.onOpen = { $0.transport!.write(frame(4)) }
                         var isAnswered = false
                         connection.onReceive = { connection, _ in
                             guard !isAnswered, connection.receivedCount > 200 else { return }

@@ -1,5 +1,6 @@
 import Push
 import Simulator
+import TestServers
 import Testing
 
 /// What Apple says of the sender, not of a message: everything waits, nothing is given up, no connects in a loop.

@@ -1,5 +1,6 @@
 import Push
 import Simulator
+import TestServers
 import Testing
 import Worker
 

@@ -3,8 +3,8 @@ import Foundation
 import Logging
 import Push
 import Simulator
-import Store
 import Synchronization
+import TestFleet
 import TestServers
 import Testing
 import Worker
@@ -15,9 +15,7 @@ import Worker
 /// Every message is for one token. What became of them is read from the simulator's ledger and the queues; the
 /// worker's own counters are only compared with them.
 final class Stage: Sendable {
-    static let app = "com.example.shop"
-    static let keyID = "KEY1234567"
-    static let teamID = "TEAM123456"
+    static let app = TestFleet.app
 
     let simulator: Simulator
     let redis: PrivateRedis
@@ -47,35 +45,17 @@ final class Stage: Sendable {
     }
 
     private init(_ name: String, _ change: (inout FleetSettings) -> Void) async throws {
-        let certificates = TestCertificates.shared
-        var part = Simulator.Settings(
-            certificate: certificates.serverCertificate,
-            privateKey: certificates.serverKey
-        )
-        part.controlPort = nil
-        let pem = try String(contentsOfFile: certificates.signingPublicKey, encoding: .utf8)
-        part.keys = [ProviderKey(id: Self.keyID, team: Self.teamID, pem: pem)]
+        var part = try TestFleet.simulator()
         part.play(try Self.scenario(name))
         self.simulator = try await Simulator.start(part)
         self.redis = try PrivateRedis(volatile: true)
         let rabbit = PrivateRabbitMQ.shared
-        let vhost = try rabbit.makeVhost()
-        var settings = FleetSettings(
-            amqp: ServerSettings(url: rabbit.url(vhost: vhost)),
-            redis: ServerSettings(url: "redis://127.0.0.1:\(self.redis.port)/0")
+        var settings = TestFleet.settings(
+            amqp: rabbit.url(vhost: try rabbit.makeVhost()),
+            redis: self.redis.port,
+            apns: self.simulator.port,
+            connections: 2
         )
-        var credential = CredentialSettings(
-            name: "main",
-            environment: .production,
-            teamID: Self.teamID,
-            keyID: Self.keyID,
-            keyFile: certificates.signingKey,
-            maxConnections: 2
-        )
-        credential.host = "localhost"
-        credential.port = self.simulator.port
-        credential.caFile = certificates.authority
-        settings.credentials = [credential]
         let retry = try RetrySchedule(
             minBackoff: .seconds(1),
             maxBackoff: .seconds(2),
@@ -84,25 +64,11 @@ final class Stage: Sendable {
             retryLimit: nil
         )
         settings.apps = [AppSettings(id: Self.app, bundleID: Self.app, credential: "main", retry: retry)]
-        settings.budget.lease = .seconds(3)
-        settings.budget.heartbeat = .milliseconds(500)
-        settings.budget.quantum = .seconds(3)
-        settings.worker.drainTimeout = .seconds(5)
         settings.worker.requestTimeout = .seconds(3)
         change(&settings)
         self.settings = settings
         self.ladder = DelayLadder(schedules: settings.apps.map(\.retry))
-        self.session = try await BrokerSession.connect(
-            BrokerSettings(address: AMQPAddress(parsing: settings.amqp.url), connectionName: "scenario test"),
-            timeout: .seconds(60)
-        )
-        let topology = FleetTopology.make(
-            apps: settings.apps.compactMap { AppID($0.id) },
-            delays: self.ladder.levels
-        )
-        let differences = try await self.session.declare(topology)
-        try #require(differences.isEmpty, "\(differences)")
-        try await self.declareBudget()
+        self.session = try await TestFleet.declare(settings, redis: self.redis.port)
     }
 
     static func scenario(_ name: String) throws -> Scenario {
@@ -110,16 +76,6 @@ final class Stage: Sendable {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         return try Scenario(text: text) { name throws(ScenarioProblem) in
             throw ScenarioProblem(text: "a shipped scenario needs no file \(name)")
-        }
-    }
-
-    private func declareBudget() async throws {
-        let redis = try await RedisSession.open(RedisAddress(host: "127.0.0.1", port: UInt16(self.redis.port)))
-        defer { redis.close() }
-        let server = try #require(await redis.server())
-        for credential in self.settings.credentials {
-            let budget = Budget(pool: credential.pool, connections: credential.maxConnections)
-            _ = try await redis.run(budget.initialize(on: server))
         }
     }
 

@@ -1,5 +1,6 @@
 import Push
 import Simulator
+import TestServers
 import Testing
 
 /// What Apple says of tokens: which are gone, which are only suspect, and when it is the app that is wrong.

@@ -3,6 +3,7 @@ import HTTP2
 import Push
 import TestServers
 import Testing
+import Wire
 
 @testable import Simulator
 
@@ -22,16 +23,30 @@ enum Bench {
         return draft
     }
 
-    static func with(
-        _ change: (inout Simulator.Settings) -> Void = { _ in },
-        _ body: (Simulator) async throws -> Void
-    ) async throws {
+    /// With the certificate that the tests' clients trust, and the key that drafts are signed with.
+    static var settings: Simulator.Settings {
         let certificates = TestCertificates.shared
         var settings = Simulator.Settings(
             certificate: certificates.serverCertificate,
             privateKey: certificates.serverKey
         )
         settings.keys = [TestKey.shared.key]
+        return settings
+    }
+
+    static func identity(_ client: TestCertificates.Client) throws -> TLSIdentity {
+        let files = TestCertificates.shared
+        return try TLSIdentity(
+            pem: FileBytes.read(files.certificate(client)),
+            privateKey: FileBytes.read(files.key(client))
+        )
+    }
+
+    static func with(
+        _ change: (inout Simulator.Settings) -> Void = { _ in },
+        _ body: (Simulator) async throws -> Void
+    ) async throws {
+        var settings = self.settings
         change(&settings)
         let simulator = try await Simulator.start(settings)
         do {
@@ -46,6 +61,7 @@ enum Bench {
     /// A connection to it for as long as `body` runs.
     static func line<Result>(
         _ simulator: Simulator,
+        identity: TLSIdentity? = nil,
         _ change: (inout HTTP2Client.Settings) -> Void = { _ in },
         _ body: (PushLine) async throws -> Result
     ) async throws -> Result {
@@ -53,7 +69,7 @@ enum Bench {
         // What is to be lost is lost by the simulator, not by the client's patience.
         settings.requestTimeout = .seconds(60)
         change(&settings)
-        let line = try PushLine.start(port: simulator.port, settings: settings)
+        let line = try PushLine.start(port: simulator.port, settings: settings, identity: identity)
         do {
             let result = try await body(line)
             line.stop()
@@ -61,6 +77,17 @@ enum Bench {
         } catch {
             line.stop()
             throw error
+        }
+    }
+
+    /// A simulator with one connection to it.
+    static func withLine(
+        identity: TLSIdentity? = nil,
+        _ change: (inout Simulator.Settings) -> Void = { _ in },
+        _ body: (Simulator, PushLine) async throws -> Void
+    ) async throws {
+        try await self.with(change) { simulator in
+            try await self.line(simulator, identity: identity) { line in try await body(simulator, line) }
         }
     }
 

@@ -27,12 +27,7 @@ import struct APNs.ClientCertificate
     }
 
     static func check(bundleIDs: Set<String>? = nil, limit: Int = 10) throws -> RequestCheck {
-        var check = RequestCheck(
-            topics: TopicRules(bundleIDs: bundleIDs),
-            malformedBody: .accept,
-            providerTokens: ProviderTokenCheck(settings: ProviderTokenCheck.Settings()),
-            tokens: TokenRegistry(unknown: .refuse)
-        )
+        var check = RequestCheck.keyless(bundleIDs: bundleIDs, tokens: TokenRegistry(unknown: .refuse))
         try check.providerTokens.add(TestKey.shared.key)
         check.channels = ChannelRegistry(limit: limit)
         let app = Array("com.example.shop".utf8)[...]
@@ -41,91 +36,68 @@ import struct APNs.ClientCertificate
         return check
     }
 
-    struct Row: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let reason: Reason?
-        let change: @Sendable (inout PushDraft) -> Void
-
-        init(_ description: String, _ reason: Reason?, _ change: @escaping @Sendable (inout PushDraft) -> Void) {
-            self.testDescription = description
-            self.reason = reason
-            self.change = change
-        }
-    }
-
     static let rows = [
-        Row("nothing wrong", nil) { _ in },
-        Row("the push type as the page also prints it", nil) { $0.set("apns-push-type", "Liveactivity") },
-        Row("priority 5", nil) { $0.set("apns-priority", "5") },
-        Row("expiration 0", nil) { $0.set("apns-expiration", "0") },
-        Row("no request id", nil) { $0.set("apns-request-id", nil) },
-        Row("5120 bytes", nil) { $0.body = Array("{\"a\":\"\(String(repeating: "x", count: 5112))\"}".utf8) },
-        Row("GET", .methodNotAllowed) { $0.method = "GET" },
-        Row("no bundle id", .badPath) { $0.path = "/4/broadcasts/apps/" },
-        Row("a path below the bundle id", .badPath) { $0.path += "/more" },
-        Row("no authorization", .missingProviderToken) { $0.set("authorization", nil) },
-        Row("a token that is none", .invalidProviderToken) { $0.set("authorization", "bearer x.y.z") },
-        Row("an id that is no UUID", .badMessageID) { $0.set("apns-request-id", "42") },
-        Row("no channel", .missingChannelID) { $0.set("apns-channel-id", nil) },
-        Row("a channel that is no base64", .badChannelID) { $0.set("apns-channel-id", "a b") },
-        Row("a channel that nobody made", .channelNotRegistered) { $0.set("apns-channel-id", "AAAA") },
-        Row("another app's channel", .channelNotRegistered) { $0.path = "/4/broadcasts/apps/com.example.other" },
-        Row("no push type", .missingPushType) { $0.set("apns-push-type", nil) },
-        Row("another push type", .invalidPushType) { $0.set("apns-push-type", "alert") },
-        Row("no expiration", .badExpirationDate) { $0.set("apns-expiration", nil) },
-        Row("an expiration that is none", .badExpirationDate) { $0.set("apns-expiration", "soon") },
-        Row("an expiration where nothing is stored", .badExpirationDate) { $0.set("apns-channel-id", Self.silent) },
-        Row("no expiration where nothing is stored", nil) {
+        RequestRow("nothing wrong", nil) { _ in },
+        RequestRow("the push type as the page also prints it", nil) { $0.set("apns-push-type", "Liveactivity") },
+        RequestRow("priority 5", nil) { $0.set("apns-priority", "5") },
+        RequestRow("expiration 0", nil) { $0.set("apns-expiration", "0") },
+        RequestRow("no request id", nil) { $0.set("apns-request-id", nil) },
+        RequestRow("5120 bytes", nil) { $0.body = Array("{\"a\":\"\(String(repeating: "x", count: 5112))\"}".utf8) },
+        RequestRow("GET", .methodNotAllowed) { $0.method = "GET" },
+        RequestRow("no bundle id", .badPath) { $0.path = "/4/broadcasts/apps/" },
+        RequestRow("a path below the bundle id", .badPath) { $0.path += "/more" },
+        RequestRow("no authorization", .missingProviderToken) { $0.set("authorization", nil) },
+        RequestRow("a token that is none", .invalidProviderToken) { $0.set("authorization", "bearer x.y.z") },
+        RequestRow("an id that is no UUID", .badMessageID) { $0.set("apns-request-id", "42") },
+        RequestRow("no channel", .missingChannelID) { $0.set("apns-channel-id", nil) },
+        RequestRow("a channel that is no base64", .badChannelID) { $0.set("apns-channel-id", "a b") },
+        RequestRow("a channel that nobody made", .channelNotRegistered) { $0.set("apns-channel-id", "AAAA") },
+        RequestRow("another app's channel", .channelNotRegistered) { $0.path = "/4/broadcasts/apps/com.example.other" },
+        RequestRow("no push type", .missingPushType) { $0.set("apns-push-type", nil) },
+        RequestRow("another push type", .invalidPushType) { $0.set("apns-push-type", "alert") },
+        RequestRow("no expiration", .badExpirationDate) { $0.set("apns-expiration", nil) },
+        RequestRow("an expiration that is none", .badExpirationDate) { $0.set("apns-expiration", "soon") },
+        RequestRow("an expiration where nothing is stored", .badExpirationDate) {
+            $0.set("apns-channel-id", Self.silent)
+        },
+        RequestRow("no expiration where nothing is stored", nil) {
             $0.set("apns-channel-id", Self.silent)
             $0.set("apns-expiration", "0")
         },
-        Row("no priority", .badPriority) { $0.set("apns-priority", nil) },
-        Row("priority 1", .badPriority) { $0.set("apns-priority", "1") },
-        Row("a topic's suffix", .topicDisallowed) {
+        RequestRow("no priority", .badPriority) { $0.set("apns-priority", nil) },
+        RequestRow("priority 1", .badPriority) { $0.set("apns-priority", "1") },
+        RequestRow("a topic's suffix", .topicDisallowed) {
             $0.path = "/4/broadcasts/apps/com.example.shop.push-type.liveactivity"
         },
-        Row("no body", .payloadEmpty) { $0.body = [] },
-        Row("5121 bytes", .payloadTooLarge) {
+        RequestRow("no body", .payloadEmpty) { $0.body = [] },
+        RequestRow("5121 bytes", .payloadTooLarge) {
             $0.body = Array("{\"a\":\"\(String(repeating: "x", count: 5113))\"}".utf8)
         },
-        Row("a body that is no JSON", .badRequestPayload) { $0.body = Array("{".utf8) },
+        RequestRow("a body that is no JSON", .badRequestPayload) { $0.body = Array("{".utf8) },
     ]
 
     private static let now = PushService.Moment(wall: TestKey.now, monotonic: MonotonicTime(nanoseconds: 0))
 
-    @Test(arguments: rows) func `A broadcast is judged as the page says`(row: Row) throws {
+    @Test(arguments: rows) func `A broadcast is judged as the page says`(row: RequestRow) throws {
         var check = try Self.check()
-        var binding = CredentialBinding()
-        var buckets = TokenBuckets(rate: nil)
         var draft = Self.draft()
         row.change(&draft)
-        let verdict = check.judge(draft.request, binding: &binding, buckets: &buckets, at: Self.now).verdict
+        let verdict = check.verdict(on: draft)
         #expect(verdict.reason == row.reason)
         #expect(verdict.status == row.reason?.status ?? 200)
     }
 
     @Test func `An app that the team does not have cannot broadcast`() throws {
         var check = try Self.check(bundleIDs: ["com.example.other"])
-        var binding = CredentialBinding()
-        var buckets = TokenBuckets(rate: nil)
-        let verdict = check.judge(Self.draft().request, binding: &binding, buckets: &buckets, at: Self.now).verdict
-        #expect(verdict.reason == .topicDisallowed)
+        #expect(check.verdict(on: Self.draft()).reason == .topicDisallowed)
     }
 
     // MARK: With a certificate
 
-    private static func identity(_ client: TestCertificates.Client) throws -> TLSIdentity {
-        let files = TestCertificates.shared
-        return try TLSIdentity(
-            pem: FileBytes.read(files.certificate(client)),
-            privateKey: FileBytes.read(files.key(client))
-        )
-    }
-
     /// A connection that has shown a certificate.
     private static func binding(_ client: TestCertificates.Client) throws -> CredentialBinding {
         var binding = CredentialBinding()
-        let certificate = try #require(ClientCertificate(try Self.identity(client).certificate))
+        let certificate = try #require(ClientCertificate(try Bench.identity(client).certificate))
         binding.certificate = certificate
         return binding
     }
@@ -167,12 +139,10 @@ import struct APNs.ClientCertificate
 
     @Test func `Beside the credential a broadcast with a certificate is judged as any other`() throws {
         var check = try Self.check()
-        var buckets = TokenBuckets(rate: nil)
         for row in Self.rows where row.reason != .missingProviderToken && row.reason != .invalidProviderToken {
-            var binding = try Self.binding(.standard)
             var draft = Self.draft().with("authorization", nil)
             row.change(&draft)
-            let verdict = check.judge(draft.request, binding: &binding, buckets: &buckets, at: Self.now).verdict
+            let verdict = check.verdict(on: draft, try Self.binding(.standard))
             // Which comes first where the app is another one's is the only difference.
             #expect(verdict.reason == (draft.path.hasSuffix(".other") ? .topicMismatch : row.reason), "\(row)")
         }
@@ -180,16 +150,16 @@ import struct APNs.ClientCertificate
 
     @Test func `Over TLS a certificate manages channels and broadcasts, and a bad one is told by GOAWAY`() async throws
     {
-        let files = TestCertificates.shared
-        var settings = Simulator.Settings(certificate: files.serverCertificate, privateKey: files.serverKey)
+        var settings = Bench.settings
+        settings.keys = []
         settings.controlPort = nil
         settings.channelPort = 0
         let simulator = try await Simulator.start(settings)
         let channelPort = try #require(simulator.channelPort)
-        let good = try Self.identity(.standard)
+        let good = try Bench.identity(.standard)
         let push = try PushLine.start(port: simulator.port, identity: good)
         let management = try PushLine.start(port: channelPort, identity: good)
-        let refused = try PushLine.start(port: channelPort, identity: try Self.identity(.sandbox))
+        let refused = try PushLine.start(port: channelPort, identity: try Bench.identity(.sandbox))
         defer {
             for line in [push, management, refused] { line.stop() }
         }
@@ -353,11 +323,7 @@ import struct APNs.ClientCertificate
     // MARK: On the wire
 
     @Test func `A broadcast on the wire is answered and stands in the ledger with its channel`() async throws {
-        var settings = Simulator.Settings(
-            certificate: TestCertificates.shared.serverCertificate,
-            privateKey: TestCertificates.shared.serverKey
-        )
-        settings.keys = [TestKey.shared.key]
+        var settings = Bench.settings
         settings.channelPort = 0
         let simulator = try await Simulator.start(settings)
         let now = Int64(Date().timeIntervalSince1970)

@@ -9,14 +9,6 @@ import Wire
 @testable import Simulator
 
 @Suite struct ClientCertificateTests {
-    private static func identity(_ client: TestCertificates.Client) throws -> TLSIdentity {
-        let files = TestCertificates.shared
-        return try TLSIdentity(
-            pem: FileBytes.read(files.certificate(client)),
-            privateKey: FileBytes.read(files.key(client))
-        )
-    }
-
     @Test(
         arguments: [
             (.standard, .production, nil), (.standard, .sandbox, nil), (.renewed, .production, nil),
@@ -32,7 +24,7 @@ import Wire
         reason: Reason?
     ) throws {
         let now = UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        let certificate = try Self.identity(client).certificate
+        let certificate = try Bench.identity(client).certificate
         let verdict = ClientCertificateCheck.judge(certificate, for: environment, at: now)
         if let reason {
             #expect(verdict == .refused(reason))
@@ -49,7 +41,7 @@ import Wire
         ] as [(String, Reason?)]
     )
     func `Only the topics of the list are allowed, suffix and all`(topic: String, reason: Reason?) throws {
-        let certificate = try #require(ClientCertificate(try Self.identity(.standard).certificate))
+        let certificate = try #require(ClientCertificate(try Bench.identity(.standard).certificate))
         #expect(ClientCertificateCheck.refusal(of: Array(topic.utf8)[...], certificate) == reason)
     }
 
@@ -58,22 +50,12 @@ import Wire
         _ change: (inout Simulator.Settings) -> Void = { _ in },
         _ body: (Simulator, PushLine) async throws -> Void
     ) async throws {
-        let files = TestCertificates.shared
-        var settings = Simulator.Settings(certificate: files.serverCertificate, privateKey: files.serverKey)
-        settings.controlPort = nil
-        settings.keys = [TestKey.shared.key]
-        change(&settings)
-        let simulator = try await Simulator.start(settings)
-        let line = try PushLine.start(port: simulator.port, identity: client.map { try Self.identity($0) })
-        do {
+        try await Bench.withLine(identity: try client.map(Bench.identity)) { settings in
+            settings.controlPort = nil
+            change(&settings)
+        } _: { simulator, line in
             try await body(simulator, line)
-        } catch {
-            line.stop()
-            await simulator.stop()
-            throw error
         }
-        line.stop()
-        await simulator.stop()
     }
 
     private static let draft = PushDraft(issuedAt: Int64(Date().timeIntervalSince1970))
@@ -168,7 +150,7 @@ import Wire
             let line = try PushLine.start(
                 port: UInt16(proxy.port),
                 settings: settings,
-                identity: try Self.identity(.standard)
+                identity: try Bench.identity(.standard)
             )
             defer { line.stop() }
             var draft = Self.draft.with("authorization", nil)

@@ -18,11 +18,7 @@ import Yams
                 documented.append("\(method.uppercased()) \(path)")
             }
         }
-        let certificates = TestCertificates.shared
-        var settings = Simulator.Settings(
-            certificate: certificates.serverCertificate,
-            privateKey: certificates.serverKey
-        )
+        var settings = Bench.settings
         settings.controlPort = nil
         let simulator = try await Simulator.start(settings)
         let operations = ControlRoutes(desk: simulator.desk).operations

@@ -8,20 +8,7 @@ import Testing
     private static let token = String(repeating: "ab", count: 32)
 
     private func withSimulator(_ body: (Simulator, ControlClient) async throws -> Void) async throws {
-        let certificates = TestCertificates.shared
-        var settings = Simulator.Settings(
-            certificate: certificates.serverCertificate,
-            privateKey: certificates.serverKey
-        )
-        settings.keys = [TestKey.shared.key]
-        let simulator = try await Simulator.start(settings)
-        do {
-            try await body(simulator, try ControlClient(simulator))
-        } catch {
-            await simulator.stop()
-            throw error
-        }
-        await simulator.stop()
+        try await Bench.with { try await body($0, try ControlClient($0)) }
     }
 
     @Test func `It tells its state, and takes new settings`() async throws {
@@ -138,10 +125,7 @@ import Testing
         let error = await #expect(throws: (any Error).self) { try await Simulator.start(bad) }
         #expect("\(try #require(error))".contains("/nonexistent"))
         try await self.withSimulator { simulator, _ in
-            var taken = Simulator.Settings(
-                certificate: certificates.serverCertificate,
-                privateKey: certificates.serverKey
-            )
+            var taken = Bench.settings
             taken.port = simulator.port
             await #expect(throws: (any Error).self) { try await Simulator.start(taken) }
             taken.port = 0

@@ -53,24 +53,9 @@ import Testing
         _ change: (inout Simulator.Settings) -> Void = { _ in },
         _ body: (Simulator, ControlClient, PushLine) async throws -> Void
     ) async throws {
-        let certificates = TestCertificates.shared
-        var settings = Simulator.Settings(
-            certificate: certificates.serverCertificate,
-            privateKey: certificates.serverKey
-        )
-        settings.keys = [TestKey.shared.key]
-        change(&settings)
-        let simulator = try await Simulator.start(settings)
-        let line = try PushLine.start(port: simulator.port)
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await body(simulator, try ControlClient(simulator), line))
-        } catch {
-            result = .failure(error)
+        try await Bench.withLine(change) { simulator, line in
+            try await body(simulator, try ControlClient(simulator), line)
         }
-        line.stop()
-        await simulator.stop()
-        try result.get()
     }
 
     @Test func `Who waits for a push is told when it comes`() async throws {

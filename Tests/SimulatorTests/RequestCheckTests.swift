@@ -10,121 +10,103 @@ import Testing
         malformedBody: RequestCheck.MalformedBody = .accept,
         tokens: TokenRegistry = TokenRegistry(unknown: .accept)
     ) throws -> Verdict {
-        var check = RequestCheck(
-            topics: TopicRules(bundleIDs: bundleIDs),
-            malformedBody: malformedBody,
-            providerTokens: ProviderTokenCheck(settings: ProviderTokenCheck.Settings()),
-            tokens: tokens
-        )
+        var check = RequestCheck.keyless(bundleIDs: bundleIDs, malformedBody: malformedBody, tokens: tokens)
         try check.providerTokens.add(TestKey.shared.key)
-        var binding = CredentialBinding()
-        var buckets = TokenBuckets(rate: nil)
-        let now = PushService.Moment(wall: TestKey.now, monotonic: MonotonicTime(nanoseconds: 0))
-        return check.judge(draft.request, binding: &binding, buckets: &buckets, at: now).verdict
-    }
-
-    struct Row: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let reason: Reason?
-        let change: @Sendable (inout PushDraft) -> Void
-
-        init(_ description: String, _ reason: Reason?, _ change: @escaping @Sendable (inout PushDraft) -> Void) {
-            self.testDescription = description
-            self.reason = reason
-            self.change = change
-        }
+        return check.verdict(on: draft)
     }
 
     static let rows = [
-        Row("nothing wrong", nil) { _ in },
-        Row("GET", .methodNotAllowed) { $0.method = "GET" },
-        Row("post in lower case", .methodNotAllowed) { $0.method = "post" },
-        Row("another path", .badPath) { $0.path = "/" },
-        Row("another version", .badPath) { $0.path = "/4/device/aa" },
-        Row("a path below the token", .badPath) { $0.path += "/more" },
-        Row("no token", .missingDeviceToken) { $0.path = "/3/device/" },
-        Row("no token and no slash", .missingDeviceToken) { $0.path = "/3/device" },
-        Row("an unknown header twice", nil) { $0.headers += [("x-a", "1"), ("x-a", "1")] },
-        Row("a known header twice", .duplicateHeaders) { $0.headers.append(("apns-priority", "10")) },
-        Row("authorization twice", .duplicateHeaders) { $0.headers.append(("authorization", "bearer x")) },
-        Row("no authorization", .missingProviderToken) { $0.set("authorization", nil) },
-        Row("another scheme", .missingProviderToken) { $0.set("authorization", "basic abc") },
-        Row("no token behind bearer", .missingProviderToken) { $0.set("authorization", "bearer ") },
-        Row("Bearer in upper case", nil) { draft in
+        RequestRow("nothing wrong", nil) { _ in },
+        RequestRow("GET", .methodNotAllowed) { $0.method = "GET" },
+        RequestRow("post in lower case", .methodNotAllowed) { $0.method = "post" },
+        RequestRow("another path", .badPath) { $0.path = "/" },
+        RequestRow("another version", .badPath) { $0.path = "/4/device/aa" },
+        RequestRow("a path below the token", .badPath) { $0.path += "/more" },
+        RequestRow("no token", .missingDeviceToken) { $0.path = "/3/device/" },
+        RequestRow("no token and no slash", .missingDeviceToken) { $0.path = "/3/device" },
+        RequestRow("an unknown header twice", nil) { $0.headers += [("x-a", "1"), ("x-a", "1")] },
+        RequestRow("a known header twice", .duplicateHeaders) { $0.headers.append(("apns-priority", "10")) },
+        RequestRow("authorization twice", .duplicateHeaders) { $0.headers.append(("authorization", "bearer x")) },
+        RequestRow("no authorization", .missingProviderToken) { $0.set("authorization", nil) },
+        RequestRow("another scheme", .missingProviderToken) { $0.set("authorization", "basic abc") },
+        RequestRow("no token behind bearer", .missingProviderToken) { $0.set("authorization", "bearer ") },
+        RequestRow("Bearer in upper case", nil) { draft in
             let token = TestKey.shared.token(issuedAt: TestKey.now.seconds)
             draft.set("authorization", "BEARER " + token)
         },
-        Row("a token that is none", .invalidProviderToken) { $0.set("authorization", "bearer x.y.z") },
-        Row("an id that is no UUID", .badMessageID) { $0.set("apns-id", "42") },
-        Row("an id in lower case", nil) { $0.set("apns-id", "123e4567-e89b-12d3-a456-42665544000a") },
-        Row("an id in upper case", nil) { $0.set("apns-id", "123E4567-E89B-12D3-A456-42665544000A") },
-        Row("an id with its hyphens elsewhere", .badMessageID) {
+        RequestRow("a token that is none", .invalidProviderToken) { $0.set("authorization", "bearer x.y.z") },
+        RequestRow("an id that is no UUID", .badMessageID) { $0.set("apns-id", "42") },
+        RequestRow("an id in lower case", nil) { $0.set("apns-id", "123e4567-e89b-12d3-a456-42665544000a") },
+        RequestRow("an id in upper case", nil) { $0.set("apns-id", "123E4567-E89B-12D3-A456-42665544000A") },
+        RequestRow("an id with its hyphens elsewhere", .badMessageID) {
             $0.set("apns-id", "123e4567e-89b-12d3-a456-42665544000a")
         },
-        Row("an expiration", nil) { $0.set("apns-expiration", "1700000000") },
-        Row("expiration 0", nil) { $0.set("apns-expiration", "0") },
-        Row("a negative expiration", .badExpirationDate) { $0.set("apns-expiration", "-1") },
-        Row("a fraction of an expiration", .badExpirationDate) { $0.set("apns-expiration", "1.5") },
-        Row("an empty expiration", .badExpirationDate) { $0.set("apns-expiration", "") },
-        Row("an endless expiration", .badExpirationDate) { $0.set("apns-expiration", "99999999999999999999") },
-        Row("no priority", nil) { $0.set("apns-priority", nil) },
-        Row("priority 5", nil) { $0.set("apns-priority", "5") },
-        Row("priority 1", nil) { $0.set("apns-priority", "1") },
-        Row("priority 7", .badPriority) { $0.set("apns-priority", "7") },
-        Row("priority 100", .badPriority) { $0.set("apns-priority", "100") },
-        Row("priority 15", .badPriority) { $0.set("apns-priority", "15") },
-        Row("a word for a priority", .badPriority) { $0.set("apns-priority", "high") },
-        Row("64 bytes of collapse id", nil) { $0.set("apns-collapse-id", String(repeating: "c", count: 64)) },
-        Row("65 bytes of collapse id", .badCollapseID) {
+        RequestRow("an expiration", nil) { $0.set("apns-expiration", "1700000000") },
+        RequestRow("expiration 0", nil) { $0.set("apns-expiration", "0") },
+        RequestRow("a negative expiration", .badExpirationDate) { $0.set("apns-expiration", "-1") },
+        RequestRow("a fraction of an expiration", .badExpirationDate) { $0.set("apns-expiration", "1.5") },
+        RequestRow("an empty expiration", .badExpirationDate) { $0.set("apns-expiration", "") },
+        RequestRow("an endless expiration", .badExpirationDate) { $0.set("apns-expiration", "99999999999999999999") },
+        RequestRow("no priority", nil) { $0.set("apns-priority", nil) },
+        RequestRow("priority 5", nil) { $0.set("apns-priority", "5") },
+        RequestRow("priority 1", nil) { $0.set("apns-priority", "1") },
+        RequestRow("priority 7", .badPriority) { $0.set("apns-priority", "7") },
+        RequestRow("priority 100", .badPriority) { $0.set("apns-priority", "100") },
+        RequestRow("priority 15", .badPriority) { $0.set("apns-priority", "15") },
+        RequestRow("a word for a priority", .badPriority) { $0.set("apns-priority", "high") },
+        RequestRow("64 bytes of collapse id", nil) { $0.set("apns-collapse-id", String(repeating: "c", count: 64)) },
+        RequestRow("65 bytes of collapse id", .badCollapseID) {
             $0.set("apns-collapse-id", String(repeating: "c", count: 65))
         },
-        Row("33 characters of two bytes", .badCollapseID) {
+        RequestRow("33 characters of two bytes", .badCollapseID) {
             $0.set("apns-collapse-id", String(repeating: "é", count: 33))
         },
-        Row("no topic", .missingTopic) { $0.set("apns-topic", nil) },
-        Row("an empty topic", .missingTopic) { $0.set("apns-topic", "") },
-        Row("a topic with a space", .badTopic) { $0.set("apns-topic", "com.example shop") },
-        Row("a topic that is not ASCII", .badTopic) { $0.set("apns-topic", "com.exämple.shop") },
-        Row("no push type", nil) { $0.set("apns-push-type", nil) },
-        Row("a push type that there is not", .invalidPushType) { $0.set("apns-push-type", "banner") },
-        Row("a push type in upper case", .invalidPushType) { $0.set("apns-push-type", "Alert") },
-        Row("background with priority 10", .badPriority) { $0.set("apns-push-type", "background") },
-        Row("background with priority 5", nil) {
+        RequestRow("no topic", .missingTopic) { $0.set("apns-topic", nil) },
+        RequestRow("an empty topic", .missingTopic) { $0.set("apns-topic", "") },
+        RequestRow("a topic with a space", .badTopic) { $0.set("apns-topic", "com.example shop") },
+        RequestRow("a topic that is not ASCII", .badTopic) { $0.set("apns-topic", "com.exämple.shop") },
+        RequestRow("no push type", nil) { $0.set("apns-push-type", nil) },
+        RequestRow("a push type that there is not", .invalidPushType) { $0.set("apns-push-type", "banner") },
+        RequestRow("a push type in upper case", .invalidPushType) { $0.set("apns-push-type", "Alert") },
+        RequestRow("background with priority 10", .badPriority) { $0.set("apns-push-type", "background") },
+        RequestRow("background with priority 5", nil) {
             $0.set("apns-push-type", "background")
             $0.set("apns-priority", "5")
         },
-        Row("background without a priority", nil) {
+        RequestRow("background without a priority", nil) {
             $0.set("apns-push-type", "background")
             $0.set("apns-priority", nil)
         },
-        Row("a short token", nil) { $0.path = "/3/device/ab" },
-        Row("a token in upper case", nil) { $0.path = "/3/device/ABCDEF" },
-        Row("a long token", nil) { $0.path = "/3/device/" + String(repeating: "0f", count: 80) },
-        Row("a token without end", .badDeviceToken) { $0.path = "/3/device/" + String(repeating: "0f", count: 300) },
-        Row("an odd token", .badDeviceToken) { $0.path = "/3/device/abc" },
-        Row("a token that is not hexadecimal", .badDeviceToken) { $0.path = "/3/device/abcg" },
-        Row("no body", .payloadEmpty) { $0.body = [] },
-        Row("4096 bytes", nil) { $0.body = Array(repeating: 0x20, count: 4096) },
-        Row("4097 bytes", .payloadTooLarge) { $0.body = Array(repeating: 0x20, count: 4097) },
-        Row("5120 bytes of VoIP", nil) {
+        RequestRow("a short token", nil) { $0.path = "/3/device/ab" },
+        RequestRow("a token in upper case", nil) { $0.path = "/3/device/ABCDEF" },
+        RequestRow("a long token", nil) { $0.path = "/3/device/" + String(repeating: "0f", count: 80) },
+        RequestRow("a token without end", .badDeviceToken) {
+            $0.path = "/3/device/" + String(repeating: "0f", count: 300)
+        },
+        RequestRow("an odd token", .badDeviceToken) { $0.path = "/3/device/abc" },
+        RequestRow("a token that is not hexadecimal", .badDeviceToken) { $0.path = "/3/device/abcg" },
+        RequestRow("no body", .payloadEmpty) { $0.body = [] },
+        RequestRow("4096 bytes", nil) { $0.body = Array(repeating: 0x20, count: 4096) },
+        RequestRow("4097 bytes", .payloadTooLarge) { $0.body = Array(repeating: 0x20, count: 4097) },
+        RequestRow("5120 bytes of VoIP", nil) {
             $0.set("apns-push-type", "voip")
             $0.set("apns-topic", "com.example.shop.voip")
             $0.body = Array(repeating: 0x20, count: 5120)
         },
-        Row("5121 bytes of VoIP", .payloadTooLarge) {
+        RequestRow("5121 bytes of VoIP", .payloadTooLarge) {
             $0.set("apns-push-type", "voip")
             $0.set("apns-topic", "com.example.shop.voip")
             $0.body = Array(repeating: 0x20, count: 5121)
         },
-        Row("5120 bytes to a VoIP topic without a type", nil) {
+        RequestRow("5120 bytes to a VoIP topic without a type", nil) {
             $0.set("apns-push-type", nil)
             $0.set("apns-topic", "com.example.shop.voip")
             $0.body = Array(repeating: 0x20, count: 5120)
         },
-        Row("an array for a body", nil) { $0.body = Array("[1]".utf8) },
+        RequestRow("an array for a body", nil) { $0.body = Array("[1]".utf8) },
     ]
 
-    @Test(arguments: rows) func `Each fault has its reason`(_ row: Row) throws {
+    @Test(arguments: rows) func `Each fault has its reason`(_ row: RequestRow) throws {
         var draft = PushDraft()
         row.change(&draft)
         let verdict = try self.check(draft)
@@ -201,42 +183,25 @@ import Testing
         draft.method = "GET"
         draft.body = []
         draft.headers.append(("apns-priority", "10"))
-        let request = draft.to("abc").request
+        draft = draft.to("abc")
         let reasons: [CheckStep: Reason] = [
             .method: .methodNotAllowed, .duplicates: .duplicateHeaders, .authorization: .missingProviderToken,
             .headers: .badMessageID, .topic: .missingTopic, .pushType: .invalidPushType, .token: .badDeviceToken,
             .body: .payloadEmpty,
         ]
-        var check = RequestCheck(
-            topics: TopicRules(bundleIDs: nil),
-            malformedBody: .accept,
-            providerTokens: ProviderTokenCheck(settings: ProviderTokenCheck.Settings()),
-            tokens: TokenRegistry(unknown: .accept)
-        )
-        let now = PushService.Moment(wall: TestKey.now, monotonic: MonotonicTime(nanoseconds: 0))
-        var buckets = TokenBuckets(rate: nil)
+        var check = RequestCheck.keyless()
         for (step, reason) in reasons {
             check.order = [step] + CheckStep.allCases.filter { $0 != step }
-            var binding = CredentialBinding()
-            #expect(check.judge(request, binding: &binding, buckets: &buckets, at: now).verdict.reason == reason)
+            #expect(check.verdict(on: draft).reason == reason)
         }
     }
 
     @Test func `A topic that was looked at before the key is held against it afterwards`() throws {
-        var check = RequestCheck(
-            topics: TopicRules(bundleIDs: nil),
-            malformedBody: .accept,
-            providerTokens: ProviderTokenCheck(settings: ProviderTokenCheck.Settings()),
-            tokens: TokenRegistry(unknown: .accept)
-        )
+        var check = RequestCheck.keyless()
         var key = TestKey.shared.key
         key.topics = ["com.example.other"]
         try check.providerTokens.add(key)
         check.order = [.topic] + CheckStep.allCases.filter { $0 != .topic }
-        let now = PushService.Moment(wall: TestKey.now, monotonic: MonotonicTime(nanoseconds: 0))
-        var buckets = TokenBuckets(rate: nil)
-        var binding = CredentialBinding()
-        let finding = check.judge(PushDraft().request, binding: &binding, buckets: &buckets, at: now)
-        #expect(finding.verdict.reason == .topicDisallowed)
+        #expect(check.verdict(on: PushDraft()).reason == .topicDisallowed)
     }
 }

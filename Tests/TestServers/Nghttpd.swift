@@ -3,7 +3,7 @@ import Foundation
 /// An HTTP/2 server that is not ours: nghttpd of Debian's nghttp2-server, on a free port, with the tests' certificate.
 package final class Nghttpd: Sendable {
     package let port: UInt16
-    private let process: Process
+    private let process: ChildProcess
     private let directory: String
 
     /// Starts it; returns when it listens.
@@ -28,22 +28,19 @@ package final class Nghttpd: Sendable {
             throw CommandFailure(command: "free-ports", status: 0, output: text)
         }
         self.port = port
-        _ = FileManager.default.createFile(atPath: "\(self.directory)/log", contents: nil)
-        self.process = Process()
-        self.process.executableURL = URL(fileURLWithPath: "/usr/sbin/nghttpd")
-        self.process.arguments =
-            options + [
+        self.process = try ChildProcess(
+            ["/usr/sbin/nghttpd"] + options + [
                 "--htdocs=\(root)", "--address=127.0.0.1", text, certificates.serverKey, certificates.serverCertificate,
-            ]
-        self.process.standardOutput = FileHandle(forWritingAtPath: "\(self.directory)/log")
-        self.process.standardError = FileHandle.nullDevice
-        try self.process.run()
+            ],
+            output: .file("\(self.directory)/log"),
+            errors: .file("/dev/null")
+        )
         for _ in 0..<1000 {
             if let socket = LoopbackSocket.connected(to: Int(port)) {
                 socket.close(reset: false)
                 return
             }
-            guard self.process.isRunning else { break }
+            guard self.process.end == nil else { break }
             usleep(10_000)
         }
         self.stop()
@@ -54,19 +51,17 @@ package final class Nghttpd: Sendable {
     package var log: String { (try? String(contentsOfFile: "\(self.directory)/log", encoding: .utf8)) ?? "" }
 
     /// Stops in its tracks: its kernel still takes bytes, and nobody answers.
-    package func freeze() {
-        kill(self.process.processIdentifier, SIGSTOP)
-    }
+    package func freeze() { self.process.signal(SIGSTOP) }
 
-    /// Ends without a word, as a crash does. What it inherits of blocked signals would keep SIGTERM from it.
+    /// Ends without a word.
     package func crash() {
-        kill(self.process.processIdentifier, SIGKILL)
-        self.process.waitUntilExit()
+        self.process.signal(SIGKILL)
+        self.process.wait()
     }
 
     /// Ends it, if it still runs, and removes its files.
     package func stop() {
-        if self.process.isRunning { self.crash() }
+        if self.process.end == nil { self.crash() }
         Repository.remove(self.directory)
     }
 }

@@ -21,6 +21,12 @@ package enum Repository {
         return url.path
     }()
 
+    /// The built `pushfleet`, which lies beside the test bundle.
+    package static let binary: String = {
+        let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        return bundle.deletingLastPathComponent().appendingPathComponent("pushfleet").path
+    }()
+
     /// Runs a script of `scripts/` and returns its standard output.
     ///
     /// - Throws: `CommandFailure` if it cannot start or its status is not 0.
@@ -30,8 +36,6 @@ package enum Repository {
     }
 
     /// Runs a command to its end and returns its standard output; standard error goes into the thrown error.
-    ///
-    /// The child gets none of the test's open files: a socket held by a child would hide that the test closed it.
     @discardableResult
     package static func run(_ command: [String], environment: [String: String] = [:]) throws -> String {
         let output = try self.openNamelessFile()
@@ -39,45 +43,19 @@ package enum Repository {
         let errors = try self.openNamelessFile()
         defer { close(errors) }
 
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        for fd in Int32(3)..<1024 { posix_spawn_file_actions_addclose(&actions, fd) }
-
-        // Swift's own threads block most signals, and a child would inherit that: a server deaf to SIGTERM.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-        var environ: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for string in arguments + environ { free(string) } }
-
-        let line = command.joined(separator: " ")
-        var pid: pid_t = 0
-        let code = posix_spawnp(&pid, command[0], &actions, &attributes, &arguments, &environ)
-        guard code == 0 else {
-            throw CommandFailure(command: line, status: code, output: String(cString: strerror(code)))
-        }
-        var status: Int32 = 0
-        while waitpid(pid, &status, 0) == -1 && errno == EINTR {}
+        let process = try ChildProcess(
+            command,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            output: .descriptor(output),
+            errors: .descriptor(errors)
+        )
+        let end = process.wait()
         let text = self.contents(output)
-        guard status == 0 else {
-            let reason = self.contents(errors)
+        guard end == .exit(0) else {
             throw CommandFailure(
-                command: line,
-                status: status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f),
-                output: text + reason
+                command: command.joined(separator: " "),
+                status: end.status,
+                output: text + self.contents(errors)
             )
         }
         return text

@@ -8,21 +8,13 @@ import Testing
 @Suite struct ConsumingTests {
     let broker = PrivateRabbitMQ.shared
 
-    /// A virtual host with queues, and a session in it.
-    private func prepare(_ queues: Topology.Queue...) async throws -> (BrokerSettings, BrokerSession) {
-        let settings = try self.broker.settings(vhost: try self.broker.makeVhost())
-        let session = try await BrokerSession.connect(settings)
-        #expect(try await session.declare(Topology(queues: queues)).isEmpty)
-        return (settings, session)
-    }
-
     private func publish(_ count: Int, to queue: String, in session: BrokerSession) async throws {
         let outcomes = try await session.publish((0..<count).map { Message(to: queue, "\($0)") })
         #expect(outcomes.allSatisfy { $0 == .confirmed })
     }
 
     @Test func `Ten thousand messages are consumed and acknowledged, and none is left`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         try await self.publish(10_000, to: "q", in: session)
         let rig = try Rig(settings, acksAtOnce: true)
         await rig.run { $0.consume("q", prefetch: 500) }
@@ -36,7 +28,7 @@ import Testing
     }
 
     @Test func `Ten megabytes and an empty body come through unchanged, with their properties`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         var random = SeededRandom(seed: 1)
         let large = (0..<10 << 17).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
         #expect(large.count == 10 << 20)
@@ -61,7 +53,7 @@ import Testing
     }
 
     @Test func `A smaller prefetch waits until what is open fits, and zero holds nothing more`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         try await self.publish(100, to: "q", in: session)
         let rig = try Rig(settings)
         await rig.run { $0.consume("q", prefetch: 10) }
@@ -92,7 +84,7 @@ import Testing
     }
 
     @Test func `However often the prefetch changes under load, every message comes and is settled`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         let rig = try Rig(settings, acksAtOnce: true)
         await rig.run { $0.consume("q", prefetch: 1) }
         var random = SeededRandom(seed: 3)
@@ -113,7 +105,7 @@ import Testing
     }
 
     @Test func `A queue deleted under the consumer is reported and consumed from again when it is back`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"), .quorum("other"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"), .quorum("other"))
         try await self.publish(3, to: "q", in: session)
         let rig = try Rig(settings)
         await rig.run { bench in
@@ -140,7 +132,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `Closing right behind a burst of acks loses none of them`(pauses: Bool) async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         for _ in 0..<3 {
             try await self.publish(3000, to: "q", in: session)
             let rig = try Rig(settings)
@@ -164,7 +156,7 @@ import Testing
     }
 
     @Test func `A cancelled consumer leaves its open deliveries to others, and the client lives on`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         try await self.publish(10, to: "q", in: session)
         let rig = try Rig(settings)
         await rig.run { $0.consume("q", prefetch: 10) }
@@ -181,7 +173,7 @@ import Testing
     }
 
     @Test func `A consumer waits for a queue that does not exist yet`() async throws {
-        let (settings, session) = try await self.prepare()
+        let (settings, session) = try await self.broker.prepare()
         let rig = try Rig(settings)
         await rig.run { $0.consume("late", prefetch: 10) }
         try await rig.state(of: "late", "missing") { $0.waitingFor?.isNotFound == true }
@@ -192,7 +184,7 @@ import Testing
     }
 
     @Test func `A channel closed by the broker is made anew, alone, and no ack of its life goes out`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"), .quorum("other"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"), .quorum("other"))
         try await self.publish(20, to: "q", in: session)
         try await self.publish(5, to: "other", in: session)
         let rig = try Rig(settings)
@@ -229,7 +221,7 @@ import Testing
 
     @Test func `A rejected message comes again, or goes where the queue sends its dead`() async throws {
         let deadLetters = Header("x-dead-letter-exchange", .string(""))
-        let (settings, session) = try await self.prepare(
+        let (settings, session) = try await self.broker.prepare(
             .quorum("q", deadLetters, Header("x-dead-letter-routing-key", .string("dead"))),
             .quorum("dead")
         )
@@ -254,7 +246,7 @@ import Testing
 
     @Test(arguments: [RawPublisher.Kind.table, .array])
     func `Headers nested as deep as a frame allows are survived`(kind: RawPublisher.Kind) async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         let (table, depth) = RawPublisher.nested(kind)
         #expect(depth > 18_000)
         let vhost = settings.address.virtualHost
@@ -269,7 +261,7 @@ import Testing
     }
 
     @Test func `Headers of any kind are read and carried`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         let headers = [
             Header("text", .string("ü")), Header("number", .integer(-7)), Header("yes", .bool(true)),
             Header("time", .timestamp(UnixTime(seconds: 1_767_225_600))), Header("none", .none),

@@ -7,16 +7,9 @@ import Testing
 @Suite struct PublishingTests {
     let broker = PrivateRabbitMQ.shared
 
-    private func prepare(_ queues: Topology.Queue...) async throws -> (BrokerSettings, BrokerSession) {
-        let settings = try self.broker.settings(vhost: try self.broker.makeVhost())
-        let session = try await BrokerSession.connect(settings)
-        #expect(try await session.declare(Topology(queues: queues)).isEmpty)
-        return (settings, session)
-    }
-
     @Test func `Every publish is answered for with its own outcome`() async throws {
         let full = Header("x-overflow", .string("reject-publish"))
-        let (settings, session) = try await self.prepare(
+        let (settings, session) = try await self.broker.prepare(
             .quorum("q"),
             .quorum("full", Header("x-max-length", .integer(1)), full)
         )
@@ -49,7 +42,7 @@ import Testing
     }
 
     @Test func `Properties arrive as they were given, and the expiration counts`() async throws {
-        let (_, session) = try await self.prepare(
+        let (_, session) = try await self.broker.prepare(
             .quorum(
                 "q",
                 Header("x-dead-letter-exchange", .string("")),
@@ -80,7 +73,7 @@ import Testing
     }
 
     @Test func `Beyond its bound the publisher says no, and says when there is room again`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         let rig = try Rig(settings)
         let taken = await rig.run { bench in
             var bounds = Publisher.Settings()
@@ -100,7 +93,7 @@ import Testing
     }
 
     @Test func `What is published before there is a connection waits for it`() async throws {
-        let (_, session) = try await self.prepare(.quorum("q"))
+        let (_, session) = try await self.broker.prepare(.quorum("q"))
         let vhost = try self.broker.makeVhost()
         let proxy = try FaultProxy(to: self.broker.port)
         defer { proxy.stop() }
@@ -121,7 +114,7 @@ import Testing
     }
 
     @Test func `Without a confirm in time, and when the connection is cut, the outcome is unknown`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         let proxy = try FaultProxy(to: self.broker.port)
         defer { proxy.stop() }
         let rig = try Rig(try self.broker.settings(vhost: settings.address.virtualHost, port: proxy.port))
@@ -154,7 +147,7 @@ import Testing
     }
 
     @Test func `An exchange that is not there costs the channel, not the publisher`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         let rig = try Rig(settings)
         await rig.run { bench in
             bench.makePublisher()
@@ -174,7 +167,7 @@ import Testing
     }
 
     @Test func `Closing sends what was published in the same turn`() async throws {
-        let (settings, session) = try await self.prepare(.quorum("q"))
+        let (settings, session) = try await self.broker.prepare(.quorum("q"))
         let rig = try Rig(settings)
         await rig.run { $0.makePublisher() }
         await rig.run { bench in #expect(bench.publisher.publish(Message(to: "q", "0"), token: 0)) }
