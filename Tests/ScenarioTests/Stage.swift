@@ -249,6 +249,15 @@ struct Outcome {
 
     subscript(counter: String) -> Int { self.counters[counter] ?? 0 }
 
+    /// Where more were counted as possible duplicates than there were: why.
+    private var doubts: String {
+        guard self["possible_duplicates"] > self.duplicates else { return "" }
+        let causes = self.counters.filter { name, _ in
+            name.hasPrefix("unanswered.") || ["redelivered", "given_back"].contains(name)
+        }
+        return "; doubts: \(causes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))"
+    }
+
     /// Requests that were answered with this reason.
     func count(of reason: String) -> Int {
         self.summary?.verdicts.reduce(0) { $0 + ($1.reason == reason ? $1.count : 0) } ?? 0
@@ -263,7 +272,7 @@ struct Outcome {
                 + "\(self.duplicates) duplicates (\(self["possible_duplicates"]) possible), \(self.deadCount) dead, "
                 + "\(self.gone.count) gone, \(self.waiting.count) waiting, \(self.lost.count) lost; "
                 + "\(self.summary?.requests ?? 0) requests on \(self.summary?.connectionsOpened ?? 0) connections"
-                + (hit.isEmpty ? "" : "; \(hit)")
+                + (hit.isEmpty ? "" : "; \(hit)") + self.doubts
         )
         #expect(self.published > 0, sourceLocation: sourceLocation)
         #expect(self.lost.isEmpty, sourceLocation: sourceLocation)
