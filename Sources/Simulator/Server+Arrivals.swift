@@ -5,17 +5,17 @@ internal import Wire
 
 /// Connections that come in.
 extension Server {
-    func accept(_ arrival: Arrival) {
+    func accept(_ arrival: Arrival, through door: Door.Kind) {
         let now = self.moment
         let open = self.openSessions + self.arriving.count + self.held.count + self.mute.count
         switch self.service.arrive(from: arrival.source, open: open, at: now) {
         case .refused: arrival.refuse()
-        case .admitted(nil): self.begin(arrival, fault: nil, handshake: FaultRule.HandshakeForm())
-        case .admitted(let fault?): self.accept(arrival, with: fault)
+        case .admitted(nil): self.begin(arrival, door, fault: nil, handshake: FaultRule.HandshakeForm())
+        case .admitted(let fault?): self.accept(arrival, door, with: fault)
         }
     }
 
-    private func accept(_ arrival: Arrival, with fault: FaultRules.Fault) {
+    private func accept(_ arrival: Arrival, _ door: Door.Kind, with fault: FaultRules.Fault) {
         switch fault.action {
         case .refuse: self.hold(arrival, for: fault.delay) { $0.refuse() }
         case .silence:
@@ -23,8 +23,8 @@ extension Server {
             line.begin(arrival)
             self.mute[ObjectIdentifier(line)] = line
         case .handshake(let form):
-            self.hold(arrival, for: fault.delay) { [weak self] in self?.begin($0, fault: nil, handshake: form) }
-        default: self.begin(arrival, fault: fault, handshake: FaultRule.HandshakeForm())
+            self.hold(arrival, for: fault.delay) { [weak self] in self?.begin($0, door, fault: nil, handshake: form) }
+        default: self.begin(arrival, door, fault: fault, handshake: FaultRule.HandshakeForm())
         }
     }
 
@@ -37,8 +37,14 @@ extension Server {
         }
     }
 
-    private func begin(_ arrival: Arrival, fault: FaultRules.Fault?, handshake: FaultRule.HandshakeForm) {
-        guard let tls = self.certificates.context(for: handshake) else { return arrival.refuse() }
+    private func begin(
+        _ arrival: Arrival,
+        _ door: Door.Kind,
+        fault: FaultRules.Fault?,
+        handshake: FaultRule.HandshakeForm
+    ) {
+        let tls = door == .cleartext ? nil : self.certificates.context(for: handshake)
+        guard tls != nil || door == .cleartext else { return arrival.refuse() }
         var windows = self.windows
         if case .settings(let form)? = fault?.action { windows = windows.changed(by: form) }
         if case .goAway(_, _, _, let form)? = fault?.action, form.isBeforeSettings { windows.isSent = false }

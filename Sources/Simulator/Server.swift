@@ -14,8 +14,8 @@ final class Server {
     let loop: EventLoop
     /// Those of the start, to which a reset goes back.
     let settings: Simulator.Settings
-    /// Where it listens.
-    let port: UInt16
+    /// Where pushes come in; the usual one first.
+    let doors: [Door]
     var service: PushService
     private(set) var clock = VirtualClock()
     let headers = AnswerHeaders()
@@ -23,7 +23,7 @@ final class Server {
     var overflow: StreamOverflow
     var windows: FaultRule.SettingsForm
     let certificates: ServerCertificates
-    private var listener: Listener?
+    private var listeners: [Listener] = []
     /// Connections that have come in and whose TLS handshake has not begun.
     var held: [ObjectIdentifier: Arrival] = [:]
     /// Connections on which nothing will ever be said.
@@ -60,10 +60,11 @@ final class Server {
             clients: settings.clientAuthorities.map { .signed(byAuthoritiesIn: $0) } ?? .any
         )
         let doorman = Doorman()
-        let endpoint = Endpoint(host: settings.host, port: settings.port)
-        let listener = try Listener(on: endpoint, loop: loop) { arrival in doorman.server?.accept(arrival) }
-        self.port = listener.port
-        self.listener = listener
+        for door in settings.doors {
+            let listener = try door.listen(on: settings.host, loop: loop) { doorman.server?.accept($0, through: $1) }
+            self.listeners.append(listener)
+        }
+        self.doors = zip(settings.doors, self.listeners).map { Door(kind: $0.kind, port: $1.port) }
         doorman.server = self
         if settings.clockScale != 1 { self.clock.run(at: settings.clockScale, from: self.realMoment) }
         if let port = settings.channelPort {
@@ -130,16 +131,17 @@ final class Server {
 
     /// Whether new connections are taken; else the system refuses them.
     var listens: Bool {
-        get { self.listener != nil }
+        get { !self.listeners.isEmpty }
         set {
             guard newValue != self.listens else { return }
-            guard newValue else {
-                self.listener?.close()
-                self.listener = nil
-                return
+            for listener in self.listeners { listener.close() }
+            self.listeners = []
+            guard newValue else { return }
+            self.listeners = self.doors.compactMap { door in
+                try? door.listen(on: self.settings.host, loop: self.loop) { [weak self] in
+                    self?.accept($0, through: $1)
+                }
             }
-            let endpoint = Endpoint(host: self.settings.host, port: self.port)
-            self.listener = try? Listener(on: endpoint, loop: self.loop) { [weak self] in self?.accept($0) }
         }
     }
 

@@ -5,21 +5,33 @@ internal import Push
 /// Its connections live on a loop of their own; its methods may be called from anywhere. What they ask for is done on
 /// the loop, in the order of the calls.
 package final class Simulator: Sendable {
-    /// Where it listens for pushes.
-    package let port: UInt16
+    /// Where it listens for pushes, and for channel management.
+    package struct Ports: Sendable {
+        /// For pushes.
+        package var pushes: UInt16
+        /// For pushes as well; nil without a second one.
+        package var alternate: UInt16?
+        /// For pushes without TLS; nil without it.
+        package var cleartext: UInt16?
+        /// For channel management; nil without it.
+        package var channels: UInt16?
+    }
+
+    package let ports: Ports
     /// Where it listens for control requests; nil without the control API.
     package let controlPort: UInt16?
 
+    /// Where it listens for pushes.
+    package var port: UInt16 { self.ports.pushes }
     /// Where it listens for channel management; nil without it.
-    package let channelPort: UInt16?
+    package var channelPort: UInt16? { self.ports.channels }
 
     let desk: SimulatorDesk
     private let control: ControlServer?
 
     private init(desk: SimulatorDesk, control: ControlServer?) {
         self.desk = desk
-        self.port = desk.port
-        self.channelPort = desk.channelPort
+        self.ports = desk.ports
         self.control = control
         self.controlPort = control?.port
     }

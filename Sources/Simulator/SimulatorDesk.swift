@@ -3,28 +3,26 @@ internal import Synchronization
 
 /// The way from any thread to the simulator's loop and back.
 final class SimulatorDesk: Sendable {
-    let port: UInt16
-    let channelPort: UInt16?
+    let ports: Simulator.Ports
     private let thread: LoopThread
     private let server: LoopBound<Server>
     /// Whether letters are still taken. Under this lock, so that none is put behind the one that stops the loop, where
     /// nobody would read it.
     private let isOpen = Mutex(true)
 
-    private init(port: UInt16, channelPort: UInt16?, thread: LoopThread, server: LoopBound<Server>) {
-        self.port = port
-        self.channelPort = channelPort
+    private init(ports: Simulator.Ports, thread: LoopThread, server: LoopBound<Server>) {
+        self.ports = ports
         self.thread = thread
         self.server = server
     }
 
     /// Starts the loop's thread, and the server on it.
     static func start(_ settings: Simulator.Settings) throws -> SimulatorDesk {
-        let outcome = Mutex<Result<(LoopBound<Server>, UInt16, UInt16?), any Error>?>(nil)
+        let outcome = Mutex<Result<(LoopBound<Server>, Simulator.Ports), any Error>?>(nil)
         let thread = try LoopThread.start(name: "simulator") { loop in
             let result = Result {
                 let server = try Server(settings: settings, loop: loop)
-                return (LoopBound(server, to: loop), server.port, server.channelServer?.port)
+                return (LoopBound(server, to: loop), server.ports)
             }
             if case .failure = result {
                 let bound = LoopBound(loop, to: loop)
@@ -36,8 +34,8 @@ final class SimulatorDesk: Sendable {
             preconditionFailure("the loop did not make its first call")
         }
         switch result {
-        case .success((let server, let port, let channelPort)):
-            return SimulatorDesk(port: port, channelPort: channelPort, thread: thread, server: server)
+        case .success((let server, let ports)):
+            return SimulatorDesk(ports: ports, thread: thread, server: server)
         case .failure(let error):
             thread.join()
             throw error

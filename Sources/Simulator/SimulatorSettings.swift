@@ -5,6 +5,11 @@ extension Simulator {
         package var host = "127.0.0.1"
         /// 0: a free one.
         package var port: UInt16 = 0
+        /// A second port for pushes, as Apple has 2197 beside 443; 0: a free one; nil: none.
+        package var alternatePort: UInt16?
+        /// A port for pushes over HTTP/2 without TLS (prior knowledge, RFC 9113 §3.3), which Apple has not: what a
+        /// benchmark measures then is HTTP/2 alone. 0: a free one; nil: none.
+        package var cleartextPort: UInt16?
         /// The address of the control API, which knows no passwords: leave it on loopback.
         package var controlHost = "127.0.0.1"
         /// 0: a free one; nil: no control API.

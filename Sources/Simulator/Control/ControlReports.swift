@@ -31,7 +31,7 @@ struct ControlStatus: Codable, Equatable, Sendable {
 
     init(_ server: Server) {
         let service = server.service
-        self.port = Int(server.port)
+        self.port = Int(server.ports.pushes)
         self.environment = service.check.providerTokens.settings.environment
         self.keys = service.check.providerTokens.keyIDs
         self.rules = service.faults.uses.count

@@ -49,6 +49,10 @@ struct SimulatorVerb: AsyncParsableCommand {
     var host = "127.0.0.1"
     @Option(help: "The port for pushes; 0 takes a free one.")
     var port: UInt16 = 0
+    @Option(help: "A second port for pushes, as Apple has 2197 beside 443; 0 takes a free one.")
+    var alternatePort: UInt16?
+    @Option(help: "A port for pushes over HTTP/2 without TLS, for benchmarks; Apple has none. 0 takes a free one.")
+    var cleartextPort: UInt16?
     @Option(
         help: "The port for channel management, see pushfleet channel; 0 takes a free one; without it there is none."
     )
@@ -154,6 +158,8 @@ struct SimulatorVerb: AsyncParsableCommand {
         do {
             let simulator = try await Simulator.start(settings)
             Terminal.print("port=\(simulator.port)")
+            if let port = simulator.ports.alternate { Terminal.print("alternate_port=\(port)") }
+            if let port = simulator.ports.cleartext { Terminal.print("cleartext_port=\(port)") }
             if let port = simulator.channelPort { Terminal.print("channel_port=\(port)") }
             if let port = simulator.controlPort { Terminal.print("control_port=\(port)") }
             try await StopSignals.run { _ in
@@ -176,6 +182,8 @@ struct SimulatorVerb: AsyncParsableCommand {
         settings.acceptsAnyKey = self.acceptAnyKey
         settings.host = self.host
         settings.port = self.port
+        settings.alternatePort = self.alternatePort
+        settings.cleartextPort = self.cleartextPort
         settings.channelPort = self.channelPort
         settings.channelLimit = self.channelLimit
         settings.controlPort = self.noControl ? nil : self.controlPort
