@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Starting one takes about five seconds. Tests that do not stop, pause or starve it take `shared`, each with a
 /// virtual host of its own from `makeVhost()`.
-package final class PrivateRabbitMQ: Sendable {
+package final class PrivateRabbitMQ: PrivateServer {
     /// One server for the whole test process, started on first use, with AMQPS from `TestCertificates.shared`.
     package static let shared: PrivateRabbitMQ = {
         do {
@@ -15,7 +15,7 @@ package final class PrivateRabbitMQ: Sendable {
         }
     }()
 
-    private let process: ServerProcess
+    package let process: ServerProcess
     private let prepared: Int
     private let handedOut = Mutex(0)
 
@@ -38,20 +38,8 @@ package final class PrivateRabbitMQ: Sendable {
         self.process.stop()
     }
 
-    /// The AMQP port on 127.0.0.1; the same after a restart.
-    package var port: Int { self.process.value("port")! }
-
-    /// The AMQPS port, if the server was started with certificates. The certificate is for `localhost`.
-    package var tlsPort: Int? { self.process.value("tls_port") }
-
     /// The port of the management plugin, if it is enabled.
     package var managementPort: Int? { self.process.value("mgmt_port") }
-
-    /// The server's process, `nil` after `kill()`, `shutDown()` and `stop()`.
-    package var pid: Int? { self.process.value("pid") }
-
-    /// Where the server keeps its data and logs.
-    package var directory: String { self.process.directory }
 
     /// An `amqp://` address of this server; through another port for a proxy in between.
     package func url(vhost: String = "/", port: Int? = nil) -> String {
@@ -83,28 +71,4 @@ package final class PrivateRabbitMQ: Sendable {
             ["bash", "-c", source, "rabbitmqctl", "\(self.directory)/env"] + arguments
         )
     }
-
-    /// Ends the server in good order and starts it again with its data, on the same ports.
-    package func restart() throws {
-        try self.process.shutDown()
-        try self.process.start()
-    }
-
-    /// Starts the server again after `kill()` or `shutDown()`.
-    package func start() throws { try self.process.start() }
-
-    /// Ends the server in good order; its data stay for `start()`.
-    package func shutDown() throws { try self.process.shutDown() }
-
-    /// Ends the server with SIGKILL, as a power failure of its host would; its data stay for `start()`.
-    package func kill() throws { try self.process.kill() }
-
-    /// Freezes the server: connections stay open and silent, and new ones are still accepted by the kernel.
-    package func pause() { self.process.signal(SIGSTOP) }
-
-    /// Ends a `pause()`.
-    package func resume() { self.process.signal(SIGCONT) }
-
-    /// Ends the server and removes its data. It cannot be started again.
-    package func stop() { self.process.stop() }
 }

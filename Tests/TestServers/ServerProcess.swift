@@ -4,7 +4,7 @@ import Synchronization
 /// What RabbitMQ and Redis have in common: a script of `scripts/` that runs the server in a directory.
 ///
 /// The server ends with this process: at exit by a handler, after a crash by the script's own watcher.
-final class ServerProcess: Sendable {
+package final class ServerProcess: Sendable {
     let script: String
     let directory: String
     private let options: [String]
