@@ -20,5 +20,26 @@ extension FaultTests {
                 #expect(worker.end == .exit(0))
             }
         }
+
+        @Test("F64: a server that cannot be trusted or does not speak HTTP/2 is sent nothing, and the log says why")
+        func untrusted() async throws {
+            let expired = FaultRule.HandshakeForm(certificate: "expired")
+            for (form, problem) in [(expired, "certificate has expired"), (.init(alpn: .none), "ALPN h2")] {
+                try await Fleet.run(latency: .zero) { fleet in
+                    try await fleet.simulator.addRule(.init(id: "server", on: .connect, action: .handshake(form)))
+                    try await fleet.publish(200)
+                    let worker = try fleet.startWorker()
+                    try await worker.logs(problem, count: 2)
+                    #expect(try await fleet.simulator.summary().requests == 0)
+                    let refused = try await fleet.simulator.rules().reduce(0) { $0 + $1.hits }
+                    try await fleet.simulator.removeRules()
+                    let verdict = try await fleet.finish()
+                    verdict.show("F64 \(problem)", "\(refused) handshakes broken off")
+                    verdict.expectNothingLost()
+                    #expect(verdict.delivered == 200 && refused >= 2)
+                    #expect(try fleet.counters()["retried"] ?? 0 == 0)
+                }
+            }
+        }
     }
 }

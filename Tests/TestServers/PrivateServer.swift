@@ -34,7 +34,7 @@ extension PrivateServer {
     package func kill() throws { try self.process.kill() }
 
     /// Freezes the server: connections stay open and silent, and new ones are still accepted by the kernel.
-    package func pause() { self.process.signal(SIGSTOP) }
+    package func pause() { self.process.pause() }
 
     /// Ends a `pause()`.
     package func resume() { self.process.signal(SIGCONT) }

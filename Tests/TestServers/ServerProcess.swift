@@ -58,6 +58,23 @@ package final class ServerProcess: Sendable {
         Foundation.kill(pid_t(pid), number)
     }
 
+    /// Stops the server where it stands. On a busy machine a thread may run on for a while after the signal.
+    func pause() {
+        self.signal(SIGSTOP)
+        let end = ContinuousClock.now + .seconds(10)
+        while !self.isStopped, ContinuousClock.now < end { usleep(5000) }
+    }
+
+    /// Whether each of its threads is stopped (proc(5): the state follows the name, which stands in parentheses).
+    private var isStopped: Bool {
+        let tasks = "/proc/\(self.value("pid") ?? 0)/task"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return names.allSatisfy { name in
+            guard let text = try? String(contentsOfFile: "\(tasks)/\(name)/stat", encoding: .utf8) else { return true }
+            return text[text.index(after: text.lastIndex(of: ")") ?? text.startIndex)...].hasPrefix(" T")
+        }
+    }
+
     func value(_ name: String) -> Int? {
         self.values.withLock { $0[name] }
     }

@@ -14,6 +14,10 @@ extension Fleet {
         var settings = try TestFleet.simulator()
         settings.port = port
         settings.latency = latency
+        settings.certificates["expired"] = CertificateFiles(
+            certificate: TestCertificates.shared.expiredCertificate,
+            privateKey: TestCertificates.shared.expiredKey
+        )
         return try await Simulator.start(settings)
     }
 
