@@ -24,7 +24,7 @@ extension EndToEnd {
         }
 
         private static func records(_ fleet: Fleet, of channel: String) async throws -> [LedgerRecord] {
-            try await fleet.simulator.requests(LedgerFilter(limit: 10_000)).filter { $0.channel == channel }.reversed()
+            try await fleet.simulator.requests(LedgerFilter(channel: channel, limit: 10_000)).reversed()
         }
 
         @Test func `A message to a channel is one broadcast with Apple's headers`() async throws {

@@ -344,6 +344,9 @@ import struct APNs.ClientCertificate
         let records = try await simulator.requests()
         #expect(records.map(\.channel) == ["AAAA", channel.channel])
         #expect(records.map(\.reason) == ["ChannelNotRegistered", nil])
+        let own = LedgerFilter(channel: channel.channel)
+        #expect(try await simulator.requests(own).map(\.channel) == [channel.channel])
+        #expect(try await simulator.requests(LedgerFilter(channel: "none")).isEmpty)
         #expect(records.allSatisfy { $0.token.isEmpty && $0.topic == "com.example.shop" && $0.hasOwnID })
         #expect(records.allSatisfy { $0.apnsID == "123e4567-e89b-12d3-a456-42665544000a" })
         // A lost registration, as after a reset, is a channel that nobody knows.

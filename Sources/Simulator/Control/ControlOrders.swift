@@ -96,6 +96,7 @@ extension LedgerFilter {
             throw BadField(field: "token", problem: "must be an even number of hexadecimal digits")
         }
         self.topic = query.string("topic")
+        self.channel = query.string("channel")
         self.apnsID = query.string("apns_id")
         if let id = self.apnsID, MessageID(Array(id.utf8)) == nil {
             throw BadField(field: "apns_id", problem: "must be a UUID")

@@ -92,6 +92,7 @@ private struct Wanted {
     private let token: [UInt8]?
     private let topic: [UInt8]?
     private let messageID: MessageID?
+    private let channel: [UInt8]?
     private let status: UInt16?
     private let reason: UInt16?
     private let connection: UInt32?
@@ -121,6 +122,7 @@ private struct Wanted {
         }
         self.token = token
         self.topic = filter.topic.map { Array($0.utf8) }
+        self.channel = filter.channel.map { Array($0.utf8) }
         self.messageID = messageID
         self.status = filter.status.map { UInt16(clamping: $0) }
         self.reason = reason
@@ -162,6 +164,9 @@ private struct Wanted {
         if let messageID = self.messageID, entry.messageID != messageID { return false }
         if let token = self.token, block.token(of: entry) != token[...] { return false }
         if let topic = self.topic, block.topic(of: entry) != topic[...] { return false }
+        if let channel = self.channel {
+            guard entry.flags.contains(.broadcast), block.token(of: entry) == channel[...] else { return false }
+        }
         return true
     }
 }

@@ -45,6 +45,8 @@ package struct LedgerFilter: Equatable, Sendable {
     /// Hexadecimal digits in either case.
     package var token: String?
     package var topic: String?
+    /// A broadcast channel's id.
+    package var channel: String?
     /// In either case.
     package var apnsID: String?
     /// 0 finds requests that were told nothing.
@@ -64,6 +66,7 @@ package struct LedgerFilter: Equatable, Sendable {
     package init(
         token: String? = nil,
         topic: String? = nil,
+        channel: String? = nil,
         apnsID: String? = nil,
         status: Int? = nil,
         reason: String? = nil,
@@ -77,6 +80,7 @@ package struct LedgerFilter: Equatable, Sendable {
     ) {
         self.token = token
         self.topic = topic
+        self.channel = channel
         self.apnsID = apnsID
         self.status = status
         self.reason = reason
