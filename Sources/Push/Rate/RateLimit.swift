@@ -62,7 +62,10 @@ package struct RateLimit: Hashable, Sendable {
     package var batch: Int { max(1, min((self.rate + 19) / 20, self.capacityThousandths / 1000)) }
 
     /// The part of the rate that can be used, in percent: less than 100 if the bucket is very small.
-    package var usablePercentage: Int { 100_000_000_000 / (self.interval * self.rate) }
+    package var usablePercentage: Int {
+        let stretched = self.interval * self.rate
+        return (100_000_000_000 + stretched / 2) / stretched
+    }
 
     /// The smallest `bucket_size` that lets the whole rate be used.
     package var leastUsefulBucket: Int { 1 + (self.rate * Self.leastSpread + 999_999) / 1_000_000 }
