@@ -57,7 +57,6 @@ extension WorkerLoop {
             }
         }
         if let rate = line.gate.rate, !rate.hasToken(at: now) {
-            if rate.isLimited { self.counters.add(.rateLimited, line.counters) }
             rate.wait(push, isUrgent: line.lane == .now)
             return false
         }

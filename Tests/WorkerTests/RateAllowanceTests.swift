@@ -21,14 +21,13 @@ import Testing
         #expect(rate.request(waiting: 500, at: self.at(0)) == nil)
         #expect(rate.wakeTime(at: self.at(0)) == nil, "the answer wakes")
         rate.value.answered(self.answer(2), at: self.at(1), random: 0)
-        #expect(rate.newlyDue(at: self.at(1)) == 2)
-        #expect(rate.newlyDue(at: self.at(1)) == 0)
+        #expect(rate.newlyDue(at: self.at(1)) == (2, false))
+        #expect(rate.newlyDue(at: self.at(1)) == (0, false))
         for _ in 0..<2 {
             #expect(rate.hasToken(at: self.at(1)))
             rate.value.take(at: self.at(1))
         }
         #expect(!rate.hasToken(at: self.at(1)))
-        #expect(!rate.value.isLimited)
         #expect(rate.request(waiting: 3, at: self.at(1)) == RateRequest(need: 3, want: 3))
     }
 
@@ -37,11 +36,12 @@ import Testing
         let life = Self.limit.life.milliseconds
         _ = rate.request(waiting: 4, at: self.at(0))
         rate.value.answered(self.answer(4, 100), at: self.at(10), random: 0)
-        #expect(rate.value.isLimited)
         #expect(!rate.hasToken(at: self.at(109)))
+        #expect(rate.newlyDue(at: self.at(109)) == (0, false))
         #expect(rate.request(waiting: 4, at: self.at(109)) == nil, "what is due later comes first")
         #expect(rate.wakeTime(at: self.at(109)) == self.at(110))
         #expect(rate.hasToken(at: self.at(110)))
+        #expect(rate.newlyDue(at: self.at(110)) == (4, true))
         // The bucket may have answered right after it was asked.
         #expect(rate.hasToken(at: self.at(100 + life)))
         #expect(!rate.hasToken(at: self.at(100 + life + 1)))
@@ -56,14 +56,13 @@ import Testing
         _ = rate.request(waiting: 4, at: self.at(0))
         rate.value.answered(self.answer(0, 50, isCrowded: true), at: self.at(0), random: 999)
         #expect(rate.request(waiting: 4, at: self.at(349)) == nil)
-        #expect(rate.value.isLimited)
         #expect(rate.request(waiting: 4, at: self.at(350)) != nil)
         rate.value.failed(at: self.at(350))
         #expect(rate.wakeTime(at: self.at(350)) == self.at(600))
         #expect(rate.request(waiting: 4, at: self.at(599)) == nil)
         #expect(rate.request(waiting: 4, at: self.at(600)) != nil)
         rate.value.answered(self.answer(4, 20, isCrowded: true), at: self.at(600), random: 0)
-        #expect(rate.newlyDue(at: self.at(620)) == 4)
+        #expect(rate.newlyDue(at: self.at(620)) == (4, true))
         for _ in 0..<4 { rate.value.take(at: self.at(620)) }
         #expect(rate.request(waiting: 4, at: self.at(919)) == nil)
         #expect(rate.request(waiting: 4, at: self.at(920)) != nil)
@@ -129,7 +128,7 @@ import Testing
 
 extension Box<RateAllowance> {
     func hasToken(at now: MonotonicTime) -> Bool { self.value.hasToken(at: now) }
-    func newlyDue(at now: MonotonicTime) -> Int { self.value.newlyDue(at: now) }
+    func newlyDue(at now: MonotonicTime) -> (tokens: Int, isLate: Bool) { self.value.newlyDue(at: now) }
     func request(waiting: Int, at now: MonotonicTime) -> RateRequest? { self.value.request(waiting: waiting, at: now) }
     func wakeTime(at now: MonotonicTime) -> MonotonicTime? { self.value.wakeTime(at: now) }
 }

@@ -33,9 +33,6 @@ final class AppRate {
     /// A push goes.
     func take(at now: MonotonicTime) { self.allowance.take(at: now) }
 
-    /// Whether waiting means more than one trip to Redis.
-    var isLimited: Bool { self.allowance.isLimited }
-
     /// Keeps a push until there are tokens; then it goes back to its sender.
     func wait(_ push: SendQueue.Push, isUrgent: Bool) {
         self.waiting.append(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
@@ -53,10 +50,11 @@ final class AppRate {
 
     private func step() {
         let now = self.loop.now
-        var count = self.allowance.newlyDue(at: now)
+        var (count, isLate) = self.allowance.newlyDue(at: now)
         while count > 0, let push = self.waiting.takeFirst() {
             // The broker may have taken it back.
             guard self.worker.isInFlight(push.flight) else { continue }
+            if isLate { self.worker.counters.add(.rateLimited, self.worker.flights[push.flight].line.counters) }
             self.worker.enqueueAgain(push)
             count -= 1
         }

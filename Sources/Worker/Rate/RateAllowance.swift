@@ -12,6 +12,8 @@ struct RateAllowance {
         var tokens: Int
         let from: MonotonicTime
         let until: MonotonicTime
+        /// Whether the bucket had none when they were asked for.
+        let isLate: Bool
         var isAnnounced = false
     }
 
@@ -21,8 +23,8 @@ struct RateAllowance {
     private var askedAt: MonotonicTime?
     private var notBefore = MonotonicTime(nanoseconds: .min)
     private var pace = Pace()
-    /// Whether tokens had to be waited for when they were last asked for.
-    private(set) var isLimited = false
+    /// Whether the last request brought no tokens.
+    private var isSentAway = false
 
     init(_ limit: RateLimit) {
         self.limit = limit
@@ -45,15 +47,17 @@ struct RateAllowance {
         self.pace.used(at: now)
     }
 
-    /// Tokens that have become due since it was last asked.
-    mutating func newlyDue(at now: MonotonicTime) -> Int {
+    /// Tokens that have become due since it was last asked, and whether they had to be waited for, longer than one trip
+    /// to Redis takes.
+    mutating func newlyDue(at now: MonotonicTime) -> (tokens: Int, isLate: Bool) {
         self.forgetLapsed(at: now)
-        var count = 0
+        var (count, isLate) = (0, false)
         for index in self.batches.indices where self.batches[index].from <= now && !self.batches[index].isAnnounced {
             self.batches[index].isAnnounced = true
             count += self.batches[index].tokens
+            isLate = isLate || self.batches[index].isLate
         }
-        return count
+        return (count, isLate)
     }
 
     private mutating func forgetLapsed(at now: MonotonicTime) {
@@ -84,15 +88,15 @@ struct RateAllowance {
         guard let askedAt = self.askedAt else { return }
         self.askedAt = nil
         let part = Int64(random % 1000)
+        let isLate = self.isSentAway || answer.due > .zero
+        self.isSentAway = answer.tokens == 0
         guard answer.tokens > 0 else {
-            self.isLimited = true
             self.notBefore = now + answer.due + .microseconds(100_000 + 200 * part)
             return
         }
-        self.isLimited = answer.due > .zero
         // The bucket answered between these two times: tokens are used not before they are due, and not too late.
         let (from, until) = (now + answer.due, askedAt + answer.due + self.limit.life)
-        if from < until { self.batches.append(Batch(tokens: answer.tokens, from: from, until: until)) }
+        if from < until { self.batches.append(Batch(tokens: answer.tokens, from: from, until: until, isLate: isLate)) }
         // Who was sent away asks again sooner than this.
         if answer.isCrowded { self.notBefore = from + .microseconds(300_000 + 100 * part) }
     }
@@ -100,7 +104,7 @@ struct RateAllowance {
     /// There is no answer, and what the bucket may have handed out is lost.
     mutating func failed(at now: MonotonicTime) {
         self.askedAt = nil
-        self.isLimited = true
+        self.isSentAway = true
         self.notBefore = now + Self.pause
     }
 

@@ -76,7 +76,7 @@ extension Fleet {
               main:
                 environment: production
                 \(self.proof)
-                max_connections: \(Self.budget)
+                max_connections: \(self.maxConnections)
                 host: localhost
                 port: \(self.proxy?.port ?? Int(self.simulator.port))
                 ca_file: \(certificates.authority)
@@ -84,6 +84,7 @@ extension Fleet {
             apps:
               \(Self.app.name):
                 credential: main
+            \(self.appSettings.map { "    \($0)\n" }.joined())
                 retry:
                   min_backoff: 1s
                   max_backoff: 2s
