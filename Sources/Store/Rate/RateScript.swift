@@ -46,7 +46,9 @@ enum RateScript {
         end
         local due = math.max(0, debt + cost(count))
         if due > horizon then -- L3
-            keep(full, now)
+            -- Beyond the horizon nobody stands in line; it is doubt.
+            if debt <= horizon then away = now end
+            keep(full, away)
             return { 0, due - horizon, 1 }
         end
         keep(full + cost(count), away)

@@ -34,7 +34,8 @@ package struct TokenBucket: Hashable, Sendable {
         if debt > 0 { count = max(1, min(count, request.need * max(0, horizon - debt) / horizon)) }
         let due = max(0, debt + cost(count))
         guard due <= horizon else {
-            known.away = now
+            // Beyond the horizon nobody stands in line; it is doubt.
+            if debt <= horizon { known.away = now }
             self.entry = known
             return RateAnswer(tokens: 0, due: .microseconds(due - horizon), isCrowded: true)
         }
