@@ -13,9 +13,10 @@
 /// | `pf:{workers}:of:worker` | hash | one worker's heartbeat, see ``WorkerBeat`` | 60 s |
 /// | `pf:{workers}:all` | sorted set | worker ids by last beat | 1 day |
 /// | `pf:{workers}:pools` | sorted set | budget pools by the last beat that named them | 90 days |
+/// | `pf:rate:{app}` | string | run id, when the app's token bucket would be full, when a worker was last sent away | 30 days |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
 ///
-/// Times are milliseconds since 1970 by the clock of Redis.
+/// Times are milliseconds since 1970 by the clock of Redis, those of `pf:rate` microseconds.
 package enum Keys {
     /// - Parameter pool: names a credential: environment, team and key, or certificate.
     package static func budget(pool: String) -> String { "pf:budget:{\(pool)}" }
@@ -33,12 +34,15 @@ package enum Keys {
     package static let allWorkers = "pf:{workers}:all"
     package static let allPools = "pf:{workers}:pools"
 
+    package static func rate(app: String) -> String { "pf:rate:{\(app)}" }
+
     package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
 
     /// The lane comes first because an app's name may hold a colon.
     static func lane(_ lane: String, ofApp app: String) -> String { "\(lane):\(app)" }
 
     static let budgetLife = Duration.seconds(30 * 86_400)
+    static let rateLife = Duration.seconds(30 * 86_400)
     static let counterLife = Duration.seconds(90 * 86_400)
     static let flushedLife = Duration.seconds(86_400)
 }

@@ -31,7 +31,7 @@ extension WorkerLoop {
         return true
     }
 
-    /// Whether nothing stops app, credential, topic or token. A push that may not go waits here, or is put back.
+    /// Whether nothing stops app, credential, topic, rate or token. A push that may not go waits here, or is put back.
     private func mayGo(_ push: SendQueue.Push, _ job: Job, _ line: Line, _ token: UInt64) -> Bool {
         switch line.passage {
         case .go: break
@@ -56,6 +56,10 @@ extension WorkerLoop {
                 topic = mine
             }
         }
+        if let rate = line.gate.rate, !rate.hasToken(at: now) {
+            rate.wait(push, isUrgent: line.lane == .now)
+            return false
+        }
         switch self.throttle.admit(token, at: now) {
         case .go: break
         case .wait:
@@ -66,6 +70,7 @@ extension WorkerLoop {
             self.postpone(push, for: until - now, atLeast: true, because: ApnsReason.tooManyRequests.text)
             return false
         }
+        line.gate.rate?.take(at: now)
         if !line.isOpen || topic != nil {
             let context = push.flight.context(token: push.token)
             line.gate.pause.sent(context, at: now)

@@ -102,6 +102,9 @@ final class WorkerLoop {
             }
             let broadcasts = self.senders.first { $0.credential.broadcastsOf == app.credential }
             let gate = AppGate(app.breaker)
+            gate.rate = app.rate.map { limit in
+                AppRate(Rate(app: app.id, limit: limit), redis: self.redis, loop: self.loop, worker: self)
+            }
             let credentialGate = self.lines.first { $0.sender === sender }?.credentialGate ?? CredentialGate()
             for lane in Lane.allCases {
                 self.addLine(

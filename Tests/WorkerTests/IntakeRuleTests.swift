@@ -22,6 +22,18 @@ import Testing
         #expect(crowded.update(connections: 1, consumers: 200) == 8)
     }
 
+    @Test func `With a rate it is what that gives in two seconds`() {
+        var plan = PrefetchPlan(perConnection: 750, rate: 100)
+        let update = { plan.update(connections: $0, consumers: 2) }
+        #expect(update(1) == 200)
+        #expect(update(4) == nil)
+        for _ in 0..<1000 { plan.received(tokens: 100) }
+        #expect(update(4) == 2)
+        #expect(update(0) == 0)
+        var slow = PrefetchPlan(perConnection: 750, rate: 1)
+        #expect(slow.update(connections: 1, consumers: 2) == 2)
+    }
+
     @Test func `Messages with many tokens make the prefetch smaller`() {
         var plan = PrefetchPlan(perConnection: 750)
         let update = { plan.update(connections: 1, consumers: 2) }

@@ -46,6 +46,8 @@ package enum CounterField: String, CaseIterable, Sendable {
     case credentialSwaps = "credential_swaps"
     /// Times a changed credential could not be used, so that the old one went on.
     case credentialsRefused = "credentials_refused"
+    /// Times a notification waited because the app's rate was used up.
+    case rateLimited = "rate_limited"
 
     /// Its place among all cases; the hot path adds by it.
     var index: Int {
@@ -73,6 +75,7 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .truncated: 19
         case .credentialSwaps: 20
         case .credentialsRefused: 21
+        case .rateLimited: 22
         }
     }
 }

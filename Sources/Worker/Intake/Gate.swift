@@ -8,6 +8,8 @@ final class AppGate {
     /// Refusals that are not believed yet, by topic; under no topic those that concern all. Almost always empty.
     var doubts: [[UInt8]: CredentialDoubt] = [:]
     var breaker: SuspectBreaker
+    /// Nil if the app's rate is not limited.
+    var rate: AppRate?
 
     init(_ settings: BreakerSettings) {
         self.breaker = SuspectBreaker(window: settings.window, threshold: settings.threshold)

@@ -56,7 +56,9 @@ final class Line {
         self.worker = worker
         self.queue = queue
         self.counters = counters
-        self.prefetch = PrefetchPlan(perConnection: settings.prefetchPerConnection)
+        var rate: Int?
+        if case .lane(let app, _, _) = kind { rate = app.rate?.rate }
+        self.prefetch = PrefetchPlan(perConnection: settings.prefetchPerConnection, rate: rate)
         if case .lane(let app, let lane, _) = kind {
             let id = AppID(app.id)
             self.appID = id

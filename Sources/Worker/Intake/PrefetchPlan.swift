@@ -2,13 +2,17 @@
 ///
 /// Without a connection it is nothing: what a worker cannot send stays in RabbitMQ for one that can. Consumers of one
 /// credential share what its connections carry. Messages with many tokens count for what they hold, by a running mean.
+/// With a rate it is no more than that gives in two seconds: the rest is as well off in RabbitMQ.
 struct PrefetchPlan {
     private let perConnection: Int
+    private let rate: Int?
     private var meanTokens = 1.0
     private(set) var current = 0
 
-    init(perConnection: Int) {
+    /// - Parameter rate: pushes per second that the app may send; nil if that is not limited.
+    init(perConnection: Int, rate: Int? = nil) {
         self.perConnection = perConnection
+        self.rate = rate
     }
 
     /// A message with so many tokens was received.
@@ -40,7 +44,8 @@ struct PrefetchPlan {
         let share = connections * self.perConnection * 2 / max(2, consumers)
         let messages = Int(Double(share) / max(1, self.meanTokens))
         // Above 2,000 a quorum queue gains nothing (RabbitMQ, "Consumer Acknowledgements and Publisher Confirms").
-        return min(max(messages, Self.least), Self.most)
+        let useful = self.rate.map { max(1, Int(Double($0 * 2) / max(1, self.meanTokens))) } ?? Self.most
+        return min(max(messages, Self.least), Self.most, useful)
     }
 
     private static let least = 8

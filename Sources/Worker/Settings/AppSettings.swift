@@ -16,6 +16,8 @@ package struct AppSettings: Sendable {
     package var lint: PayloadLint.Mode
     /// When too many suspect tokens stop it.
     package var breaker = BreakerSettings()
+    /// How fast the whole fleet may send for it; nil for as fast as Apple takes it.
+    package var rate: RateLimit?
 
     package init(
         id: String,

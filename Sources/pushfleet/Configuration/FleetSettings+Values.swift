@@ -111,6 +111,9 @@ extension SettingValues {
             fit: self.text("apps", name, "fit").flatMap(PayloadFit.init) ?? .reject,
             lint: self.text("apps", name, "lint").flatMap(PayloadLint.Mode.init) ?? .off
         )
+        if let rate = self.number("apps", name, "rate") {
+            app.rate = try? RateLimit(rate: rate, bucketSize: self.number("apps", name, "bucket_size"))
+        }
         app.breaker.window = self.number("apps", name, "breaker", "window") ?? app.breaker.window
         app.breaker.threshold = self.number("apps", name, "breaker", "threshold") ?? app.breaker.threshold
         return app

@@ -84,6 +84,7 @@ struct SettingChecks {
         var used: Set<String> = []
         for app in settings.apps {
             used.insert(app.credential)
+            self.checkRate(app)
             guard !known.contains(app.credential) else { continue }
             let near = EditDistance.nearest(to: app.credential.utf8, among: known).map { "; did you mean \($0)?" }
             let list = known.isEmpty ? "none is set" : "those are \(known.joined(separator: ", "))"
@@ -103,6 +104,23 @@ struct SettingChecks {
                 )
             )
         }
+    }
+
+    private mutating func checkRate(_ app: AppSettings) {
+        let path = ["apps", app.id, "bucket_size"]
+        guard let limit = app.rate else {
+            guard self.values.number("apps", app.id, "bucket_size") != nil,
+                !self.values.hasBroken(below: Array(path.dropLast()))
+            else { return }
+            return self.report(path, "does nothing without rate", .warning)
+        }
+        guard limit.usablePercentage < 95 else { return }
+        self.report(
+            path,
+            "is \(limit.bucketSize), so that only \(limit.usablePercentage) % of the rate can be used: pushes of several "
+                + "workers must not meet at Apple; make it \(limit.leastUsefulBucket) or more",
+            .warning
+        )
     }
 
     private mutating func checkPort(_ credential: CredentialSettings) {

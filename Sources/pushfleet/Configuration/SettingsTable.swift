@@ -201,6 +201,16 @@ enum SettingsTable {
             "What becomes of a payload over Apple's limit: reject, or truncate the alert's text until it fits."
         ),
         SettingKey(
+            "apps.*.rate",
+            .integer(1...RateLimit.limit),
+            "Pushes per second that all workers together may send, first attempts and retries alike; else no limit."
+        ),
+        SettingKey(
+            "apps.*.bucket_size",
+            .integer(1...RateLimit.limit),
+            "Pushes that may go at once beyond the rate; if left out, what the rate gives in a second, and 5 at least."
+        ),
+        SettingKey(
             "apps.*.retry.min_backoff",
             .duration(.milliseconds(1)...Self.week),
             standard: "10s",

@@ -80,7 +80,7 @@ extension Fleet {
               main:
                 environment: production
                 \(self.proof)
-                max_connections: \(Self.budget)
+                max_connections: \(self.maxConnections)
                 host: localhost
                 port: \(self.proxy?.port ?? Int(self.simulator.port))
                 ca_file: \(certificates.authority)
@@ -88,6 +88,7 @@ extension Fleet {
             apps:
               \(Self.app.name):
                 credential: main
+            \(self.appSettings.map { "    \($0)\n" }.joined())
                 retry:
                   min_backoff: 1s
                   max_backoff: 2s

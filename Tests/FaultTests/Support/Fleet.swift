@@ -51,6 +51,9 @@ final class Fleet {
     let workerSettings: [String]
     /// What the configuration names from the next `writeConfiguration` on.
     var keyID = "KEY1234567"
+    /// More lines of the app.
+    var appSettings: [String] = []
+    var maxConnections = Fleet.budget
     /// More lines of the credential.
     var credentialSettings: [String] = []
     var keyFile = TestCertificates.shared.signingKey

@@ -1,5 +1,7 @@
 internal import Foundation
+internal import Push
 internal import Testing
+internal import Worker
 
 @testable import pushfleet
 
@@ -125,6 +127,20 @@ extension ConfigurationTests {
             key: "apps.com.example.shop.breaker.window",
             text: "20 to 10000"
         ),
+        Fault(app: "    rate: 0", key: "apps.com.example.shop.rate", text: "1 to 1000000"),
+        Fault(app: "    rate: -5", key: "apps.com.example.shop.rate", text: "1 to 1000000"),
+        Fault(app: "    rate: 0.5", key: "apps.com.example.shop.rate", text: "is not a whole number"),
+        Fault(app: "    rate: 1000001", key: "apps.com.example.shop.rate", text: "1 to 1000000"),
+        Fault(
+            app: "    rate: 10\n    bucket_size: 0",
+            key: "apps.com.example.shop.bucket_size",
+            text: "1 to 1000000"
+        ),
+        Fault(
+            app: "    rate: 10\n    bucket_size: 1000001",
+            key: "apps.com.example.shop.bucket_size",
+            text: "1 to 1000000"
+        ),
         Fault(
             app: "    retry: { retry_limit: -1 }",
             key: "apps.com.example.shop.retry.retry_limit",
@@ -230,6 +246,23 @@ extension ConfigurationTests {
         #expect(byVariable.path(option: nil) == "/a")
         #expect(byVariable.path(option: "/b") == "/b")
         #expect(ConfigurationLoader(environment: [:], standardPath: self.key).path(option: nil) == self.key)
+    }
+
+    @Test("a bucket that does nothing, or is too small for its rate, is told")
+    func buckets() throws {
+        let alone = try self.load(self.yaml(app: "    bucket_size: 5"))
+        #expect(alone.errors.isEmpty)
+        #expect(alone.warnings.map(\.key) == ["apps.com.example.shop.bucket_size"])
+        #expect(alone.warnings.first?.text == "does nothing without rate")
+        let small = try self.load(self.yaml(app: "    rate: 200\n    bucket_size: 2"))
+        #expect(small.errors.isEmpty)
+        #expect(small.warnings.map(\.key) == ["apps.com.example.shop.bucket_size"])
+        #expect(small.warnings.first?.text.contains("only 10 % of the rate can be used") == true)
+        #expect(small.warnings.first?.text.contains("make it 11 or more") == true)
+        let good = try self.load(self.yaml(app: "    rate: 200\n    bucket_size: 50"))
+        #expect(good.problems == [])
+        let limit = try #require(good.settings.apps.first?.rate)
+        #expect(limit.rate == 200 && limit.bucketSize == 50)
     }
 
     @Test("a variable's fault names the variable")

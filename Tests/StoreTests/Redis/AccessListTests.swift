@@ -61,6 +61,10 @@ import Testing
         #expect(LeaseAnswer(renewed)?.limit == 3)
         _ = try await worker.run(budget.release(seq: 2, as: id))
 
+        let rate = Rate(app: "app", limit: try RateLimit(rate: 10))
+        let taken = try await worker.run(rate.take(RateRequest(need: 1, want: 1), on: server))
+        #expect(RateAnswer(taken) != nil)
+
         let token = SharedProviderToken(team: "T", key: "K", id: id)
         _ = try await worker.run(token.ask())
         #expect(token.stored(try await worker.run(token.store("jwt"))) != nil)
