@@ -23,6 +23,7 @@ package final class Worker: Sendable {
     ///   - credentials: all of the settings' credentials; nil to read them from their files now.
     ///   - version: told to RabbitMQ, Redis and in dead letters.
     ///   - host: this machine's name, for the same.
+    ///   - loop: counts the workers of one process from 1; nil if there is only one.
     ///   - onReady: called once, when connections to Apple are granted; on the worker's own thread.
     /// - Throws: what no waiting can mend: a key, a certificate or a setting that cannot be used.
     package static func start(
@@ -31,6 +32,7 @@ package final class Worker: Sendable {
         version: String,
         host: String,
         processID: Int32,
+        loop: Int? = nil,
         logger: Logger,
         onReady: @escaping @Sendable () -> Void
     ) throws -> Worker {
@@ -41,6 +43,7 @@ package final class Worker: Sendable {
             version: version,
             host: host,
             processID: processID,
+            loop: loop,
             teller: Teller(logger, onReady: onReady)
         )
         return try Worker(parts)
@@ -51,7 +54,7 @@ package final class Worker: Sendable {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         self.control = control
         self.drainRequests = ended
-        self.thread = try LoopThread.start(name: "worker") { loop in
+        self.thread = try LoopThread.start(name: parts.threadName) { loop in
             guard let worker = try? WorkerLoop(parts, on: loop) else {
                 preconditionFailure("a certificate file that was read before cannot be read now")
             }

@@ -21,12 +21,27 @@ struct WorkerVerb: AsyncParsableCommand {
             or doubling a message. SIGHUP does so at once, and reads from the configuration
             which key or certificate a credential is; other changes need a restart.
 
-            Example:
+            --loops runs several workers in one process, each on a thread of its own and with
+            connections and a lease of its own; "ready" comes when all of them are.
+
+            Examples:
               pushfleet worker --config pushfleet.yaml
+              pushfleet worker --config pushfleet.yaml --loops 4
             """
     )
 
     @OptionGroup var config: ConfigurationOption
+
+    @Option(help: ArgumentHelp("Workers in this process, 1 to 64; goes before worker.loops.", valueName: "n"))
+    var loops: Int?
+
+    func validate() throws {
+        guard let loops, !SettingsTable.loops.contains(loops) else { return }
+        throw ValidationError(
+            "--loops must be a number from \(SettingsTable.loops.lowerBound) to \(SettingsTable.loops.upperBound), "
+                + "but is \(loops); for more, run more processes"
+        )
+    }
 
     func run() async throws {
         let loaded = try self.config.require([.servers, .keys])
@@ -41,11 +56,13 @@ struct WorkerVerb: AsyncParsableCommand {
         let logger = Logger(label: "pushfleet.worker")
         let settings = loaded.settings
         let option = self.config.file
+        let loops = self.loops ?? settings.worker.loops
         let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         logger.info(
             "starting",
             metadata: [
                 "version": "\(Version.current)", "config": "\(loaded.file ?? "")", "apps": "\(settings.apps.count)",
+                "loops": "\(loops)",
                 "credentials": "\(settings.credentials.count { $0.broadcastsOf == nil })",
             ]
         )
@@ -58,6 +75,7 @@ struct WorkerVerb: AsyncParsableCommand {
                 try await WorkerProcess.run(
                     loaded,
                     option: option,
+                    loops: loops,
                     logger: logger,
                     drain: drain,
                     hangups: hangups

@@ -13,7 +13,7 @@ actor CredentialReload {
         var watch: CredentialWatch
     }
 
-    private let worker: Worker
+    private let workers: [Worker]
     private let logger: Logger
     private let load: @Sendable () -> LoadedConfiguration
     private let apps: [AppSettings]
@@ -23,11 +23,11 @@ actor CredentialReload {
     /// - Parameter load: reads the configuration again, with all its files.
     init(
         of loaded: LoadedConfiguration,
-        worker: Worker,
+        workers: [Worker],
         logger: Logger,
         load: @Sendable @escaping () -> LoadedConfiguration
     ) {
-        self.worker = worker
+        self.workers = workers
         self.logger = logger
         self.load = load
         self.apps = loaded.settings.apps
@@ -58,7 +58,7 @@ actor CredentialReload {
             self.known[name] = known
             switch found {
             case .files(let files): self.use(known.settings, files)
-            case .fault(let fault): self.worker.refuse(name, because: "\(fault)")
+            case .fault(let fault): self.refuse(name, because: "\(fault)")
             case nil: break
             }
         }
@@ -72,19 +72,23 @@ actor CredentialReload {
         }
     }
 
+    private func refuse(_ credential: String, because problem: String) {
+        for worker in self.workers { worker.refuse(credential, because: problem) }
+    }
+
     private func use(_ settings: CredentialSettings, _ files: CredentialFiles) {
         do throws(CredentialFault) {
             let credential = try LoadedCredential(settings, files: files, at: WallClock.now())
             for app in self.apps where app.credential == settings.configuredName {
                 if let refusal = credential.refusal(for: app) {
-                    return self.worker.refuse(settings.name, because: "apps.\(app.id).credential \(refusal)")
+                    return self.refuse(settings.name, because: "apps.\(app.id).credential \(refusal)")
                 }
             }
             self.known[settings.name]?.settings = credential.settings
             self.known[settings.name]?.watch.used(files)
-            self.worker.use(credential)
+            for worker in self.workers { worker.use(credential) }
         } catch {
-            self.worker.refuse(settings.name, because: "\(error)")
+            self.refuse(settings.name, because: "\(error)")
         }
     }
 
@@ -123,7 +127,7 @@ actor CredentialReload {
             guard let error = errors.first(where: { $0.key?.hasPrefix("credentials.\(name).") ?? false }) else {
                 continue
             }
-            self.worker.refuse(name, because: "\(error)")
+            self.refuse(name, because: "\(error)")
         }
     }
 
