@@ -13,6 +13,7 @@ package final class Worker: Sendable {
         case drain
         case use(LoadedCredential)
         case refuse(credential: String, problem: String)
+        case apply(FleetChange, [LoadedCredential])
     }
 
     private let control: AsyncStream<Order>.Continuation
@@ -73,6 +74,7 @@ package final class Worker: Sendable {
                             }
                         case .use(let credential): worker.use(credential)
                         case .refuse(let name, let problem): worker.refuseCredential(name, problem)
+                        case .apply(let change, let credentials): worker.apply(change, credentials)
                         }
                     }
                 }
@@ -88,6 +90,14 @@ package final class Worker: Sendable {
     /// Tells and counts that a changed credential cannot be used; the old one goes on.
     package func refuse(_ credential: String, because problem: String) {
         self.control.yield(.refuse(credential: credential, problem: problem))
+    }
+
+    /// Lets apps and credentials come, change and go; the others go on undisturbed. What is under way has its end, and
+    /// what is not sent yet goes back to RabbitMQ. Another key or certificate under the same name is for
+    /// ``use(_:)``.
+    /// - Parameter credentials: those that the change adds, what is derived from them for broadcasts included.
+    package func apply(_ change: FleetChange, credentials: [LoadedCredential]) {
+        self.control.yield(.apply(change, credentials))
     }
 
     /// Takes nothing new, finishes what is in flight within the drain timeout, gives the rest and the lease back.

@@ -18,8 +18,9 @@ struct WorkerVerb: AsyncParsableCommand {
             ends it at once with 1.
 
             A key or certificate file that changes is used within seconds, without losing
-            or doubling a message. SIGHUP does so at once, and reads from the configuration
-            which key or certificate a credential is; other changes need a restart.
+            or doubling a message. So is the configuration file: apps and credentials come,
+            change and go, and the others do not notice. SIGHUP does both at once. Other
+            changes need a restart, and the log names them.
 
             --loops runs several workers in one process, each on a thread of its own and with
             connections and a lease of its own; "ready" comes when all of them are.

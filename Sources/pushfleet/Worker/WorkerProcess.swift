@@ -23,7 +23,7 @@ enum WorkerProcess {
         ready: @escaping @Sendable () -> Void
     ) async throws {
         let workers = try await Self.start(loaded, loops: loops, logger: logger, ready: Countdown(loops, then: ready))
-        let reload = CredentialReload(of: loaded, workers: workers, logger: logger) {
+        let reload = ConfigurationReload(of: loaded, workers: workers, logger: logger) {
             ConfigurationLoader().load(option: option, needs: [.servers, .keys])
         }
         let watching = Task { await reload.run(hangups: hangups) }
