@@ -37,11 +37,15 @@ struct WorkerVerb: AsyncParsableCommand {
     var loops: Int?
 
     func validate() throws {
-        guard let loops, !SettingsTable.loops.contains(loops) else { return }
-        throw ValidationError(
-            "--loops must be a number from \(SettingsTable.loops.lowerBound) to \(SettingsTable.loops.upperBound), "
-                + "but is \(loops); for more, run more processes"
-        )
+        if let loops, let problem = Self.problem(loops: loops) { throw ValidationError(problem) }
+    }
+
+    /// What is wrong with the number of loops; nil if nothing is.
+    static func problem(loops: Int) -> String? {
+        let allowed = SettingsTable.loops
+        guard !allowed.contains(loops) else { return nil }
+        return "--loops must be a number from \(allowed.lowerBound) to \(allowed.upperBound), but is \(loops); for "
+            + "more, run more processes"
     }
 
     func run() async throws {

@@ -51,6 +51,8 @@ final class Fleet {
     let workerSettings: [String]
     /// What the configuration names from the next `writeConfiguration` on.
     var keyID = "KEY1234567"
+    /// Apps beside the one of the test.
+    var moreApps: [String] = []
     /// More lines of the credential.
     var credentialSettings: [String] = []
     var keyFile = TestCertificates.shared.signingKey
@@ -147,8 +149,10 @@ final class Fleet {
 
     // MARK: Workers and servers
 
-    func startWorker() throws -> WorkerProcess {
+    /// - Parameter arguments: beside the configuration.
+    func startWorker(_ arguments: [String] = []) throws -> WorkerProcess {
         let worker = try WorkerProcess(
+            arguments,
             configuration: self.configuration,
             directory: self.directory,
             name: "worker-\(self.workers.count)"
