@@ -153,6 +153,32 @@ extension EndToEnd {
             }
         }
 
+        @Test("An app that changes again and again under load loses nothing and sends nothing twice")
+        func changedUnderLoad() async throws {
+            try await Fleet.run(Self.options(latency: .milliseconds(100))) { fleet in
+                let worker = try await fleet.startWorker()
+                var settings = fleet.settings
+                try await fleet.publish(0..<5000, of: Fleet.app)
+                for round in 1...8 {
+                    try await fleet.accepted(round * 500)
+                    var next = settings
+                    for index in next.apps.indices where next.apps[index].id == Fleet.app {
+                        next.apps[index].lint = round % 2 == 0 ? .off : .strict
+                    }
+                    try worker.change(from: settings, to: next)
+                    settings = next
+                }
+                try await eventually("all are accepted") { try await fleet.pushes(of: Fleet.app) == 5000 }
+                let summary = try await fleet.simulator.summary()
+                let counted = try fleet.redis.cli("HGET", "pf:{counters}:of:now:\(Fleet.app)", "given_back").trimmed
+                #expect(summary.duplicates == 0 && summary.requests == 5000)
+                #expect(Int(counted) ?? 0 > 0, "messages were under way while it changed")
+                #expect(try await fleet.simulator.connections().allSatisfy { $0.closedAt == nil })
+                print("APPS changed 8 times: \(counted) given back, \(summary.duplicates) duplicates")
+                try await fleet.expectNothingLeft()
+            }
+        }
+
         @Test("A new app whose queues are not there is taken up when they are declared; the other one does not notice")
         func undeclared() async throws {
             try await Fleet.run { fleet in
