@@ -89,7 +89,10 @@ let tests: [Target] = [
         name: "SimulatorTests",
         dependencies: ["Simulator", "APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto, yams]
     ),
-    .testTarget(name: "WorkerTests", dependencies: ["TestRandom", "Worker", "Push", "APNs", "Broker", "Store"]),
+    .testTarget(
+        name: "WorkerTests",
+        dependencies: ["TestRandom", "Worker", "Push", "APNs", "Broker", "Store", logging]
+    ),
     .testTarget(
         name: "PushfleetTests",
         dependencies: [

@@ -13,6 +13,7 @@ package final class Worker: Sendable {
         case drain
         case use(LoadedCredential)
         case refuse(credential: String, problem: String)
+        case apply(FleetChange, [LoadedCredential])
     }
 
     private let control: AsyncStream<Order>.Continuation
@@ -23,6 +24,7 @@ package final class Worker: Sendable {
     ///   - credentials: all of the settings' credentials; nil to read them from their files now.
     ///   - version: told to RabbitMQ, Redis and in dead letters.
     ///   - host: this machine's name, for the same.
+    ///   - loop: counts the workers of one process from 1; nil if there is only one.
     ///   - onReady: called once, when connections to Apple are granted; on the worker's own thread.
     /// - Throws: what no waiting can mend: a key, a certificate or a setting that cannot be used.
     package static func start(
@@ -31,6 +33,7 @@ package final class Worker: Sendable {
         version: String,
         host: String,
         processID: Int32,
+        loop: Int? = nil,
         logger: Logger,
         onReady: @escaping @Sendable () -> Void
     ) throws -> Worker {
@@ -41,6 +44,7 @@ package final class Worker: Sendable {
             version: version,
             host: host,
             processID: processID,
+            loop: loop,
             teller: Teller(logger, onReady: onReady)
         )
         return try Worker(parts)
@@ -51,7 +55,7 @@ package final class Worker: Sendable {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         self.control = control
         self.drainRequests = ended
-        self.thread = try LoopThread.start(name: "worker") { loop in
+        self.thread = try LoopThread.start(name: parts.threadName) { loop in
             guard let worker = try? WorkerLoop(parts, on: loop) else {
                 preconditionFailure("a certificate file that was read before cannot be read now")
             }
@@ -70,6 +74,7 @@ package final class Worker: Sendable {
                             }
                         case .use(let credential): worker.use(credential)
                         case .refuse(let name, let problem): worker.refuseCredential(name, problem)
+                        case .apply(let change, let credentials): worker.apply(change, credentials)
                         }
                     }
                 }
@@ -85,6 +90,14 @@ package final class Worker: Sendable {
     /// Tells and counts that a changed credential cannot be used; the old one goes on.
     package func refuse(_ credential: String, because problem: String) {
         self.control.yield(.refuse(credential: credential, problem: problem))
+    }
+
+    /// Lets apps and credentials come, change and go; the others go on undisturbed. What is under way has its end, and
+    /// what is not sent yet goes back to RabbitMQ. Another key or certificate under the same name is for
+    /// ``use(_:)``.
+    /// - Parameter credentials: those that the change adds, what is derived from them for broadcasts included.
+    package func apply(_ change: FleetChange, credentials: [LoadedCredential]) {
+        self.control.yield(.apply(change, credentials))
     }
 
     /// Takes nothing new, finishes what is in flight within the drain timeout, gives the rest and the lease back.

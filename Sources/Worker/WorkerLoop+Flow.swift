@@ -89,6 +89,10 @@ extension WorkerLoop {
 
     private func decide(_ id: FlightID, _ job: Job, published: UnixTime?, on line: Line) {
         guard let sender = line.sender(for: job), let lane = line.lane else { return }
+        guard !line.isRetired else {
+            for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
+            return self.finishIfComplete(id)
+        }
         let now = self.loop.wallTime
         switch line.admission.decide(job, published: published, now: now) {
         case .go:

@@ -136,6 +136,7 @@ extension WorkerLoop {
     func enqueueAgain(_ push: SendQueue.Push) {
         guard self.flights.contains(push.flight) else { return }
         let line = self.flights[push.flight].line
+        if line.isRetired { return self.giveBackUnsent(push) }
         guard let sender = line.sender(for: self.flights[push.flight].job) else { return }
         let isUrgent = line.lane == .now
         sender.enqueue(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
@@ -155,7 +156,7 @@ extension WorkerLoop {
         pushes += self.held
         self.held = []
         pushes += self.throttle.takeWaiting()
-        for line in self.lines where line.lane == .now { pushes += line.gate.rate?.takeWaiting() ?? [] }
+        for line in self.lines + self.unfinished.retired where line.lane == .now { pushes += line.gate.rate?.takeWaiting() ?? [] }
         for push in pushes where self.flights.contains(push.flight) {
             let line = self.flights[push.flight].line
             let own = line.sender(for: self.flights[push.flight].job)

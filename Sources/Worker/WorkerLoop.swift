@@ -12,9 +12,9 @@ internal import Wire
 /// consumes and acknowledges, one publishes. What a message goes through is in `WorkerLoop+Flow.swift`.
 final class WorkerLoop {
     let loop: EventLoop
-    let settings: FleetSettings
+    var settings: FleetSettings
     let tell: Teller
-    let ladder: DelayLadder
+    var ladder: DelayLadder
     let copies: CopyWriter
     var consuming: BrokerClient!
     var publishing: BrokerClient!
@@ -31,7 +31,11 @@ final class WorkerLoop {
     var incoming: [Sender] = []
     /// Senders that have left their apps to another one and still have connections.
     var leaving: [Sender] = []
-    private(set) var lines: [Line] = []
+    var lines: [Line] = []
+    /// What of changes to apps and credentials is still to be done.
+    var unfinished = UnfinishedChanges()
+    /// The budgets that it ever had a lease of.
+    private var pools: Set<String> = []
     var flights = FlightTable()
     var dirty: [FlightID] = []
     /// Pushes that wait for the answer to a probe.
@@ -81,11 +85,13 @@ final class WorkerLoop {
     }
 
     func makeSender(_ credential: LoadedCredential) -> Sender {
-        Sender(
+        // Redis ignores what looks older than the last word of a lease: one that begins again is another one.
+        let isFirst = self.pools.insert(credential.settings.pool).inserted
+        return Sender(
             credential,
             fleet: self.settings,
             lease: self.lease,
-            id: self.id,
+            id: isFirst ? self.id : InstanceID(),
             redis: self.redis,
             loop: self.loop,
             worker: self
@@ -97,25 +103,7 @@ final class WorkerLoop {
             guard let sender = self.senders.first(where: { $0.credential.name == app.credential }) else {
                 preconditionFailure("an app without its credential passed the configuration check")
             }
-            guard let id = AppID(app.id) else {
-                preconditionFailure("an app's id passed the configuration check without its form")
-            }
-            let broadcasts = self.senders.first { $0.credential.broadcastsOf == app.credential }
-            let gate = AppGate(app.breaker)
-            gate.rate = app.rate.map { limit in
-                AppRate(Rate(app: app.id, limit: limit), redis: self.redis, loop: self.loop, worker: self)
-            }
-            let credentialGate = self.lines.first { $0.sender === sender }?.credentialGate ?? CredentialGate()
-            for lane in Lane.allCases {
-                self.addLine(
-                    .lane(app, lane, sender),
-                    broadcasts: broadcasts,
-                    queue: FleetTopology.workQueue(app: id, lane: lane),
-                    slot: self.counters.slot(app: app.id, lane: lane.rawValue),
-                    gate: gate,
-                    credentialGate: credentialGate
-                )
-            }
+            self.addLines(of: app, sender, gate: self.makeGate(app))
         }
         self.addLine(
             .unrouted,
@@ -124,6 +112,35 @@ final class WorkerLoop {
             gate: AppGate(BreakerSettings()),
             credentialGate: CredentialGate()
         )
+    }
+
+    func makeGate(_ app: AppSettings) -> AppGate {
+        let gate = AppGate(app.breaker)
+        gate.rate = self.makeRate(app)
+        return gate
+    }
+
+    func makeRate(_ app: AppSettings) -> AppRate? {
+        app.rate.map { AppRate(Rate(app: app.id, limit: $0), redis: self.redis, loop: self.loop, worker: self) }
+    }
+
+    /// Both lanes of an app.
+    func addLines(of app: AppSettings, _ sender: Sender, gate: AppGate) {
+        guard let id = AppID(app.id) else {
+            preconditionFailure("an app's id passed the configuration check without its form")
+        }
+        let siblings = (self.lines + self.unfinished.retired).first { $0.sender === sender }
+        let credentialGate = siblings?.credentialGate ?? CredentialGate()
+        for lane in Lane.allCases {
+            self.addLine(
+                .lane(app, lane, sender),
+                broadcasts: self.senders.first { $0.credential.broadcastsOf == app.credential },
+                queue: FleetTopology.workQueue(app: id, lane: lane),
+                slot: self.counters.slot(app: app.id, lane: lane.rawValue),
+                gate: gate,
+                credentialGate: credentialGate
+            )
+        }
     }
 
     private func addLine(
@@ -172,6 +189,7 @@ final class WorkerLoop {
     private func tick() {
         for sender in self.allSenders { sender.tick() }
         self.finishSwaps()
+        self.finishChanges()
         self.probeWhatIsDue()
         self.updatePrefetches()
     }
@@ -207,6 +225,10 @@ final class WorkerLoop {
             beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
             beat.prefetch += line.currentPrefetch
             if let cause = line.cause { beat.paused[app.id] = cause.rawValue }
+        }
+        for line in self.unfinished.retired where line.inFlight > 0 {
+            guard let app = line.app, let lane = line.lane else { continue }
+            beat.inFlight["\(app.id).\(lane.rawValue)", default: 0] += line.inFlight
         }
         self.redis.run(beat.call) { _ in }
     }

@@ -7,7 +7,9 @@ internal import Wire
 struct WorkerParts {
     let settings: FleetSettings
     let id: InstanceID
+    /// Host, process and loop, as dead letters and RabbitMQ's tools show it.
     let name: String
+    let threadName: String
     let version: String
     let host: String
     let processID: Int32
@@ -24,11 +26,13 @@ struct WorkerParts {
         version: String,
         host: String,
         processID: Int32,
+        loop: Int?,
         teller: Teller
     ) throws {
         self.settings = settings
         self.id = InstanceID()
-        self.name = "\(host):\(processID)"
+        self.name = "\(host):\(processID)" + (loop.map { ".\($0)" } ?? "")
+        self.threadName = "worker" + (loop.map { "-\($0)" } ?? "")
         self.version = version
         self.host = host
         self.processID = processID

@@ -22,6 +22,14 @@ final class AppGate {
         self.doubts.removeAll()
     }
 
+    /// The app has changed: what its pauses are about may be mended, and the breaker begins anew if it has changed.
+    func appChanged(from old: AppSettings, to new: AppSettings, at now: MonotonicTime) {
+        if new.breaker != old.breaker {
+            self.breaker = SuspectBreaker(window: new.breaker.window, threshold: new.breaker.threshold)
+        }
+        if new.credential != old.credential || new.bundleID != old.bundleID { self.credentialChanged(at: now) }
+    }
+
     /// Apple took a push to this topic.
     func accepted(_ topic: [UInt8], sentAt time: MonotonicTime) {
         for key in [[], topic] where self.doubts[key]?.accepted(sentAt: time) == true { self.doubts[key] = nil }

@@ -38,6 +38,8 @@ final class Line {
     let credentialGate: CredentialGate
     /// Messages received and not yet settled.
     var inFlight = 0
+    /// Whether it has left its app, or its app has left: it takes nothing more, and what is not sent yet goes back.
+    private(set) var isRetired = false
 
     init(
         _ kind: Kind,
@@ -140,6 +142,22 @@ final class Line {
 
     // MARK: What stops it
 
+    /// For good. What is at Apple has its answer to come.
+    func retire() {
+        self.isRetired = true
+        self.prefetch.forget()
+        self.consumer.setPrefetch(0)
+    }
+
+    /// Whether nothing of it is under way any more.
+    var isDone: Bool {
+        guard self.inFlight == 0, self.consumer.openCount == 0 else { return false }
+        return switch self.consumer.state {
+        case .paused, .disconnected, .waiting, .stopped: true
+        case .starting, .consuming: false
+        }
+    }
+
     /// Sends with another credential from now on, if it sent with `old`.
     func use(_ sender: Sender, insteadOf old: Sender) {
         if self.broadcasts === old { self.broadcasts = sender }
@@ -164,6 +182,7 @@ final class Line {
 
     /// Whether a push of it may go now.
     var passage: Pause.Admission {
+        if self.isRetired { return .giveBack }
         if self.isOpen { return .go }
         let both = [self.gate.pause.admission, self.credentialGate.circuit.pause.admission]
         return both.contains(.giveBack) ? .giveBack : both.contains(.hold) ? .hold : .go

@@ -166,6 +166,11 @@ final class Sender {
         while let (flight, tokens, isUrgent) = self.queue.takeFirstEntry() {
             successor.enqueue(flight, tokens: tokens, isUrgent: isUrgent)
         }
+        self.leave()
+    }
+
+    /// Has no apps any more. What is in flight may finish, then the lease is given back.
+    func leave() {
         self.drain()
         self.pool.supersede()
     }

@@ -1,7 +1,7 @@
 package import Push
 
 /// One app that backends send to.
-package struct AppSettings: Sendable {
+package struct AppSettings: Sendable, Equatable {
     /// The id that messages and queues name.
     package var id: String
     /// The bundle id that topics derive from; the app's id unless it says otherwise.

@@ -54,6 +54,8 @@ package struct BudgetSettings: Sendable, Equatable {
 
 /// What one worker does with its share.
 package struct WorkerSettings: Sendable, Equatable {
+    /// Workers in one process, each on a thread of its own; default 1, at most 64.
+    package var loops = 1
     /// How long a stopping worker waits for what is in flight; default 20 s.
     package var drainTimeout: Duration = .seconds(20)
     /// How long a request waits for Apple's answer; default 20 s.

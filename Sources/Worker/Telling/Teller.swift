@@ -173,6 +173,46 @@ struct Teller: Sendable {
         )
     }
 
+    func appAdded(_ app: String) {
+        self.logger.notice("An app was added", metadata: [Key.app: "\(app)"])
+    }
+
+    func appChanged(_ app: String) {
+        self.logger.notice(
+            "An app has changed: its new settings hold for what is received from now on",
+            metadata: [Key.app: "\(app)"]
+        )
+    }
+
+    func appRemoved(_ app: String) {
+        self.logger.notice(
+            "An app was removed: what waits goes back to RabbitMQ and stays there",
+            metadata: [Key.app: "\(app)"]
+        )
+    }
+
+    func appWaits(_ app: String, for queues: [String], isNew: Bool) {
+        let metadata: Logger.Metadata = [Key.app: "\(app)", Key.queue: "\(queues.joined(separator: ", "))"]
+        if isNew {
+            self.logger.warning(
+                "A new app waits for its delay queues; declare them with pushfleet topology declare",
+                metadata: metadata
+            )
+        } else {
+            self.logger.warning(
+                "A changed app goes on as before until its delay queues are there; run pushfleet topology declare",
+                metadata: metadata
+            )
+        }
+    }
+
+    func credentialAdded(_ credential: String, pool: String) {
+        self.logger.notice(
+            "A credential was added",
+            metadata: [Key.credential: "\(credential)", Key.pool: "\(pool)"]
+        )
+    }
+
     func leaseEnded(_ credential: String) {
         self.logger.error(
             "Lease ended without a renewal: all connections are closed",

@@ -39,6 +39,7 @@ extension SettingValues {
 
     private func worker() -> WorkerSettings {
         var worker = WorkerSettings()
+        worker.loops = self.number("worker", "loops") ?? worker.loops
         worker.drainTimeout = self.duration("worker", "drain_timeout") ?? worker.drainTimeout
         worker.requestTimeout = self.duration("worker", "request_timeout") ?? worker.requestTimeout
         worker.pingInterval = self.duration("worker", "ping_interval") ?? worker.pingInterval

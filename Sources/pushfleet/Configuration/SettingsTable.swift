@@ -4,6 +4,9 @@ internal import Push
 enum SettingsTable {
     private static let week: Duration = .seconds(7 * 24 * 3600)
 
+    /// One for each processor core is plenty; every one has connections to RabbitMQ, Redis and Apple.
+    static let loops = 1...64
+
     static let keys: [SettingKey] = [
         SettingKey(
             "amqp.url",
@@ -52,6 +55,12 @@ enum SettingsTable {
             .duration(.seconds(1) ... .seconds(3600)),
             standard: "30s",
             "How long a worker keeps its turn while there are more workers than connections."
+        ),
+        SettingKey(
+            "worker.loops",
+            .integer(Self.loops),
+            standard: "1",
+            "Workers in one process, each with a thread, connections and a lease of its own; --loops goes before it."
         ),
         SettingKey(
             "worker.drain_timeout",

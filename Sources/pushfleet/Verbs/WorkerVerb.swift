@@ -18,15 +18,35 @@ struct WorkerVerb: AsyncParsableCommand {
             ends it at once with 1.
 
             A key or certificate file that changes is used within seconds, without losing
-            or doubling a message. SIGHUP does so at once, and reads from the configuration
-            which key or certificate a credential is; other changes need a restart.
+            or doubling a message. So is the configuration file: apps and credentials come,
+            change and go, and the others do not notice. SIGHUP does both at once. Other
+            changes need a restart, and the log names them.
 
-            Example:
+            --loops runs several workers in one process, each on a thread of its own and with
+            connections and a lease of its own; "ready" comes when all of them are.
+
+            Examples:
               pushfleet worker --config pushfleet.yaml
+              pushfleet worker --config pushfleet.yaml --loops 4
             """
     )
 
     @OptionGroup var config: ConfigurationOption
+
+    @Option(help: ArgumentHelp("Workers in this process, 1 to 64; goes before worker.loops.", valueName: "n"))
+    var loops: Int?
+
+    func validate() throws {
+        if let loops, let problem = Self.problem(loops: loops) { throw ValidationError(problem) }
+    }
+
+    /// What is wrong with the number of loops; nil if nothing is.
+    static func problem(loops: Int) -> String? {
+        let allowed = SettingsTable.loops
+        guard !allowed.contains(loops) else { return nil }
+        return "--loops must be a number from \(allowed.lowerBound) to \(allowed.upperBound), but is \(loops); for "
+            + "more, run more processes"
+    }
 
     func run() async throws {
         let loaded = try self.config.require([.servers, .keys])
@@ -41,11 +61,13 @@ struct WorkerVerb: AsyncParsableCommand {
         let logger = Logger(label: "pushfleet.worker")
         let settings = loaded.settings
         let option = self.config.file
+        let loops = self.loops ?? settings.worker.loops
         let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         logger.info(
             "starting",
             metadata: [
                 "version": "\(Version.current)", "config": "\(loaded.file ?? "")", "apps": "\(settings.apps.count)",
+                "loops": "\(loops)",
                 "credentials": "\(settings.credentials.count { $0.broadcastsOf == nil })",
             ]
         )
@@ -58,6 +80,7 @@ struct WorkerVerb: AsyncParsableCommand {
                 try await WorkerProcess.run(
                     loaded,
                     option: option,
+                    loops: loops,
                     logger: logger,
                     drain: drain,
                     hangups: hangups

@@ -94,6 +94,7 @@ extension Fleet {
                   max_backoff: 2s
                   max_doublings: 1
                   age_limit: 10m
+            \(self.moreApps.map { "  \($0):\n    credential: main\n    retry: {min_backoff: 1s, max_backoff: 1s}\n" }.joined())
             """
         try text.write(toFile: self.configuration, atomically: true, encoding: .utf8)
     }

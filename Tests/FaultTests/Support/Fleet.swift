@@ -54,6 +54,8 @@ final class Fleet {
     /// More lines of the app.
     var appSettings: [String] = []
     var maxConnections = Fleet.budget
+    /// Apps beside the one of the test.
+    var moreApps: [String] = []
     /// More lines of the credential.
     var credentialSettings: [String] = []
     var keyFile = TestCertificates.shared.signingKey
@@ -150,8 +152,10 @@ final class Fleet {
 
     // MARK: Workers and servers
 
-    func startWorker() throws -> WorkerProcess {
+    /// - Parameter arguments: beside the configuration.
+    func startWorker(_ arguments: [String] = []) throws -> WorkerProcess {
         let worker = try WorkerProcess(
+            arguments,
             configuration: self.configuration,
             directory: self.directory,
             name: "worker-\(self.workers.count)"

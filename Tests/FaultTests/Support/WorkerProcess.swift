@@ -8,11 +8,11 @@ final class WorkerProcess: Sendable {
     private let errors: String
 
     /// Starts one; its output goes to files in `directory`.
-    init(configuration: String, directory: String, name: String) throws {
+    init(_ arguments: [String] = [], configuration: String, directory: String, name: String) throws {
         self.output = "\(directory)/\(name).out"
         self.errors = "\(directory)/\(name).log"
         self.process = try ChildProcess(
-            [Repository.binary, "worker", "--config", configuration],
+            [Repository.binary, "worker", "--config", configuration] + arguments,
             // The file decides alone.
             environment: ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("PUSHFLEET_") },
             output: .file(self.output),

@@ -26,7 +26,7 @@ extension ConfigurationTests {
         Fault(
             rest: "worker: { drain_time: 1s }",
             key: "worker.drain_time",
-            text: "the keys here are drain_timeout,"
+            text: "the keys here are loops, drain_timeout,"
         ),
         Fault(
             app: "    retrys: {}",
@@ -43,6 +43,8 @@ extension ConfigurationTests {
             text:
                 "is 14s, but must be at least six heartbeats of 3s, so that one lost answer costs nothing; make it 18s"
         ),
+        Fault(rest: "worker: { loops: 0 }", key: "worker.loops", text: "it must be 1 to 64"),
+        Fault(rest: "worker: { loops: 65 }", key: "worker.loops", text: "it must be 1 to 64"),
         Fault(
             rest: "worker: { streams_per_connection: many }",
             key: "worker.streams_per_connection",
