@@ -14,7 +14,7 @@ struct AppleWeather {
     var refusal: Reply?
     var refusesDials = false
     /// Streams of a new connection after its first answer.
-    var streams = 6
+    var streams = 1
 }
 
 /// One connection between a worker and Apple, both ends.

@@ -119,7 +119,10 @@ final class BrokerModel {
 
     private func requeue(_ stored: [Stored], line: Int) {
         guard !stored.isEmpty else { return }
-        self.ready[line].insert(contentsOf: stored.map { Stored(message: $0.message, deliveryCount: $0.deliveryCount + 1) }, at: 0)
+        self.ready[line].insert(
+            contentsOf: stored.map { Stored(message: $0.message, deliveryCount: $0.deliveryCount + 1) },
+            at: 0
+        )
         self.dispatch(line)
     }
 
@@ -168,7 +171,8 @@ final class BrokerModel {
     private func dispatch(_ line: Int) {
         while !self.ready[line].isEmpty {
             let channels = self.channels[line]
-            guard let step = channels.indices.first(where: { channels[(self.turns[line] + $0) % channels.count].hasRoom })
+            guard
+                let step = channels.indices.first(where: { channels[(self.turns[line] + $0) % channels.count].hasRoom })
             else { return }
             let index = (self.turns[line] + step) % channels.count
             self.turns[line] = index + 1

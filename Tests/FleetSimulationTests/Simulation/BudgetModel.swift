@@ -157,7 +157,9 @@ struct BudgetModel {
         }
         let ranks = self.members.map { self.rank($0, level: level, quantum: quantum, now: now) }
         above.sort { left, right in
-            (ranks[left].0, ranks[left].1, self.members[left].id) < (ranks[right].0, ranks[right].1, self.members[right].id)
+            (ranks[left].0, ranks[left].1, self.members[left].id) < (
+                ranks[right].0, ranks[right].1, self.members[right].id
+            )
         }
         rest -= level * above.count
         for (position, index) in above.enumerated() {

@@ -44,7 +44,8 @@ extension FleetSimulation {
         case .pauseAfterRenewal:
             for worker in some { worker.freezesAfterRenewal = self.some(self.setup.heartbeat...2 * self.setup.ttl) }
         case .wallClock: for worker in some { worker.wallOffset += self.some(-2_000...2_000) }
-        case .cutFromRedis: for worker in some { worker.redisCutUntil = self.now + self.some(1_000...2 * self.setup.ttl) }
+        case .cutFromRedis:
+            for worker in some { worker.redisCutUntil = self.now + self.some(1_000...2 * self.setup.ttl) }
         case .cutFromBroker: for worker in some { self.cutFromBroker(worker, for: self.some(2_000...20_000)) }
         case .cutFromApple:
             for worker in some { self.cutFromApple(worker, for: self.some(2_000...15_000)) }
@@ -88,11 +89,17 @@ extension FleetSimulation {
         case .appleGoesAway: for connection in connections where self.random.chance(0.6) { self.goAway(connection) }
         case .appleResets: for connection in connections where self.random.chance(0.6) { self.reset(connection) }
         case .appleRefusesDials: self.apple.refusesDials = true
-        case .appleFewStreams: self.apple.streams = self.some(1...3)
+        case .appleFewStreams: self.apple.streams = 1
         case .credentialRefused: self.apple.refusal = Reply(status: 403, reason: .invalidProviderToken)
         default: self.apple.refusal = Reply(status: 400, reason: .badDeviceToken)
         }
-        self.schedule(after: self.some(500...6_000)) { [self] in self.apple = AppleWeather() }
+        let length = self.random.chance(0.3) ? self.some(6_000...20_000) : self.some(500...6_000)
+        self.schedule(after: length) { [self] in self.calmApple() }
+    }
+
+    func calmApple() {
+        self.apple = AppleWeather()
+        self.apple.streams = self.setup.streams
     }
 
     // MARK: Processes and networks

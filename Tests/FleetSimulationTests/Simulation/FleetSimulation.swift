@@ -34,6 +34,8 @@ package final class FleetSimulation {
         package var dead = 0
         package var gone = 0
         package var redelivered = 0
+        /// Pushes that Redis knew to be done when their message came again.
+        package var alreadyDone = 0
         package var nacked = 0
         package var faults: [Fault: Int] = [:]
         /// Most connections open beyond the budget because of processes that were paused past their lease.
@@ -45,6 +47,8 @@ package final class FleetSimulation {
         package var rested = 0
         package var leasesEnded = 0
 
+        package init() {}
+
         package mutating func add(_ other: Tally) {
             for path in Self.sums { self[keyPath: path] += other[keyPath: path] }
             self.overage = max(self.overage, other.overage)
@@ -54,8 +58,9 @@ package final class FleetSimulation {
 
         private static var sums: [WritableKeyPath<Tally, Int>] {
             [
-                \.steps, \.virtualSeconds, \.tokens, \.accepted, \.duplicates, \.dead, \.gone, \.redelivered, \.nacked,
-                \.pauses, \.outages, \.held, \.rested, \.leasesEnded,
+                \.steps, \.virtualSeconds, \.tokens, \.accepted, \.duplicates, \.dead, \.gone, \.redelivered,
+                \.alreadyDone,
+                \.nacked, \.pauses, \.outages, \.held, \.rested, \.leasesEnded,
             ]
         }
     }
@@ -64,10 +69,13 @@ package final class FleetSimulation {
     let bug: SeededBug?
     let setup: Setup
     let isTracing: Bool
+    let isCalm: Bool
     var random: SeededRandom
     private(set) var now = 0
     private var events = EventHeap<() -> Void>()
     private var trace: [String] = []
+    /// Is given every event as it happens.
+    var onNote: ((String) -> Void)?
     private(set) var violation: Violation?
     package internal(set) var tally = Tally()
 
@@ -81,15 +89,17 @@ package final class FleetSimulation {
     /// Since when nothing has been wrong any more; nil before.
     var healedAt: Int?
 
-    init(seed: UInt64, bug: SeededBug? = nil, setup: Setup? = nil, isTracing: Bool = false) {
+    /// - Parameter isCalm: whether nothing goes wrong at all.
+    init(seed: UInt64, bug: SeededBug? = nil, isCalm: Bool = false, isTracing: Bool = false) {
         self.seed = seed
         self.bug = bug
         self.isTracing = isTracing
         self.random = SeededRandom(spreading: seed)
-        let drawn = Setup(random: &self.random)
-        self.setup = setup ?? drawn
+        self.isCalm = isCalm
+        self.setup = Setup(random: &self.random)
         self.redis = RedisModel(bug: bug)
         self.broker = BrokerModel(lines: self.setup.lineCount)
+        self.apple.streams = self.setup.streams
         self.broker.simulation = self
         self.redis.simulation = self
     }
@@ -120,7 +130,10 @@ package final class FleetSimulation {
     // MARK: Telling
 
     func note(_ text: @autoclosure () -> String) {
-        if self.isTracing { self.trace.append("\(Self.seconds(self.now)) \(text())") }
+        guard self.isTracing else { return }
+        let line = "\(Self.seconds(self.now)) \(text())"
+        self.trace.append(line)
+        self.onNote?(line)
     }
 
     func fail(_ what: String) {

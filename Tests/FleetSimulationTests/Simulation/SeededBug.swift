@@ -10,8 +10,6 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case noQuarantine
     /// A worker goes by Redis' last answer, however old (W3).
     case leaseNeverEnds
-    /// A lease counts from the answer, not from the sending.
-    case deadlineFromAnswer
     /// Who holds a connection keeps it, though others wait.
     case noTurns
     /// A push that fails and may go on at once is forgotten.

@@ -20,6 +20,10 @@ struct Setup {
     /// Whether the history goes on until every worker had its turn again.
     var watchesTurns: Bool
     var retry: RetrySchedule
+    /// Streams that Apple allows on a connection.
+    var streams: Int
+    /// Whether messages come all at once.
+    var comesInBursts: Bool
     let streamsPerConnection = 4
     let prefetchPerConnection = 10
     let requestTimeout: Duration = .seconds(5)
@@ -28,6 +32,8 @@ struct Setup {
     var lineCount: Int { self.apps * 2 }
 
     init(random: inout SeededRandom) {
+        self.streams = Int.random(in: 1...6, using: &random)
+        self.comesInBursts = random.chance(0.5)
         self.budget = Int.random(in: 1...5, using: &random)
         self.workers = Int.random(in: 1...4, using: &random)
         self.apps = Int.random(in: 1...2, using: &random)

@@ -44,13 +44,17 @@ extension SimulatedWorker {
                 self.drain(connection)
             }
         }
-        self.dialTimer += 1
-        let timer = self.dialTimer
-        guard let time = self.plan.nextTime(after: self.now) else { return }
-        let wait = self.wait(until: time)
-        guard wait < 600_000 else { return }
+        guard let next = self.plan.nextTime(after: self.now) else {
+            self.dialWake = 0
+            return
+        }
+        let wait = self.wait(until: next)
+        let time = self.simulation.now + wait
+        guard time != self.dialWake, wait < 600_000 else { return }
+        self.dialWake = time
         self.simulation.schedule(after: wait) { [self] in
-            guard timer == self.dialTimer else { return }
+            guard time == self.dialWake else { return }
+            self.dialWake = 0
             self.simulation.on(self, after: 0) { [self] in self.updatePool() }
         }
     }

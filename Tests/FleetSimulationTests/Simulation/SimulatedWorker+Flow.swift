@@ -55,9 +55,12 @@ extension SimulatedWorker {
         self.flights[id] = flight
         guard delivery.redelivered else { return self.decide(id, flight, published: published) }
         let (key, count) = (flight.key, flight.tokenCount)
-        self.simulation.command(of: self) { $0.take(key, tokenCount: count) } _: { [self] memory in
+        self.simulation.command(of: self) {
+            $0.take(key, tokenCount: count)
+        } _: { [self] memory in
             guard self.flights[id] === flight, !flight.isLost else { return }
             if let memory { flight.ledger = TokenLedger(tokenCount: count, done: memory.done) }
+            self.simulation.tally.alreadyDone += flight.ledger.alreadyDoneCount
             if flight.ledger.isComplete { return self.finishIfComplete(id, flight) }
             self.decide(id, flight, published: published)
         }
@@ -220,7 +223,9 @@ extension SimulatedWorker {
         _ flight: SimulatedFlight,
         _ token: Int
     ) {
-        guard !flight.isLost else { return self.forgetIfIdle(id, flight) }
+        guard !flight.isLost || self.simulation.bug == .settlesLostDelivery else {
+            return self.forgetIfIdle(id, flight)
+        }
         let push = SendQueue.Push(flight: id, token: token)
         switch classification.outcome {
         case .delivered: self.settle(flight, token, as: .delivered)

@@ -88,7 +88,7 @@ extension SimulatedWorker {
     }
 
     private func judge(_ answer: DeliveryLedger.Answer, _ flight: SimulatedFlight) {
-        if answer == .refused, self.simulation.bug == nil {
+        if answer == .refused {
             self.simulation.fail("w\(self.index) settles delivery \(flight.delivery.tag) a second time")
         }
     }
@@ -102,7 +102,9 @@ extension SimulatedWorker {
 
     private func giveBackWhole(_ id: FlightID, _ flight: SimulatedFlight) {
         let (key, count) = (flight.key, flight.tokenCount)
-        self.simulation.command(of: self) { $0.mark(key, [count]) } _: { [self] (_: Void?) in
+        self.simulation.command(of: self) {
+            $0.mark(key, [count])
+        } _: { [self] (_: Void?) in
             guard self.flights[id] === flight else { return }
             guard !flight.isLost else { return self.forgetIfIdle(id, flight) }
             self.letGo(id, requeue: true)
@@ -152,7 +154,10 @@ extension SimulatedWorker {
             guard let flight = self.flights[id] else { continue }
             flight.isListedAsDirty = false
             let (key, tokens) = (flight.key, flight.ledger.takeDirty())
-            self.simulation.command(of: self) { $0.mark(key, tokens) } _: { (_: Void?) in }
+            self.simulation.command(of: self) {
+                $0.mark(key, tokens)
+            } _: { (_: Void?) in
+            }
         }
     }
 

@@ -33,12 +33,13 @@ final class SimulatedWorker {
     // The lease and the connections.
     var lease: Lease
     var wasValid = false
-    var renewals: [Int64: MonotonicTime] = [:]
-    var leaseTimer = 0
+    /// When the lease is to be looked at next.
+    var leaseWake = 0
     var isRedisUp = false
     var plan: ConnectionPlan
     var connections: [SimulatedConnection] = []
-    var dialTimer = 0
+    /// When the plan is to be asked next.
+    var dialWake = 0
     var turnOfConnections = 0
     var demand = Demand()
     var requests = 0
@@ -84,7 +85,14 @@ final class SimulatedWorker {
             let gate = AppGate(breaker)
             for lane in Lane.allCases {
                 lines.append(
-                    SimulatedLine(lines.count, app: app, lane: lane, gate: gate, credential: credential, simulation.setup)
+                    SimulatedLine(
+                        lines.count,
+                        app: app,
+                        lane: lane,
+                        gate: gate,
+                        credential: credential,
+                        simulation.setup
+                    )
                 )
             }
         }
@@ -136,8 +144,8 @@ final class SimulatedWorker {
         if self.needsPump {
             self.needsPump = false
             self.pump()
+            self.stepLease()
         }
-        self.stepLease()
         self.flushSettlements()
         self.flushOutbox()
         self.watchHunger()
@@ -184,7 +192,10 @@ final class SimulatedWorker {
         let seq = self.lease.release()
         let id = self.id.description
         self.simulation.note("w\(self.index) leaves")
-        self.simulation.command(of: self) { $0.budget.release(seq: seq, as: id) } _: { _ in }
+        self.simulation.command(of: self) {
+            $0.budget.release(seq: seq, as: id)
+        } _: { _ in
+        }
         // The broker takes note of the last settlements before the connections close.
         self.simulation.on(self, after: 300) { [self] in self.end() }
     }
@@ -225,23 +236,32 @@ final class SimulatedWorker {
             guard let deadline = self.lease.deadline, deadline > now else { return }
             wake = deadline
         }
-        self.leaseTimer += 1
-        let timer = self.leaseTimer
-        self.simulation.schedule(after: self.wait(until: wake)) { [self] in
-            if timer == self.leaseTimer { self.simulation.on(self, after: 0) {} }
+        let time = self.simulation.now + self.wait(until: wake)
+        // One that is set already will do; others come to nothing.
+        guard time != self.leaseWake else { return }
+        self.leaseWake = time
+        self.simulation.schedule(after: time - self.simulation.now) { [self] in
+            guard time == self.leaseWake else { return }
+            self.leaseWake = 0
+            self.simulation.on(self, after: 0) {}
         }
     }
 
     private func renew(_ request: RenewRequest) {
         let (id, runID, setup) = (self.id.description, self.simulation.redis.runID, self.setup)
-        self.renewals[request.seq] = self.now
         self.simulation.note(
             "w\(self.index) renew \(request.seq): open \(request.open) want \(request.want) claim \(request.claim)"
         )
         self.simulation.command(of: self) { redis in
             let now = redis.time
             return redis.budget.renew(
-                request, as: id, runID: runID, budget: setup.budget, settings: setup.lease, now: now)
+                request,
+                as: id,
+                runID: runID,
+                budget: setup.budget,
+                settings: setup.lease,
+                now: now
+            )
         } _: { [self] answer in
             self.renewed(request.seq, answer)
         }
@@ -253,18 +273,7 @@ final class SimulatedWorker {
 
     private func renewed(_ seq: Int64, _ answer: LeaseAnswer?) {
         guard self.shutdown.phase != .closing else { return }
-        let sent = self.renewals.removeValue(forKey: seq)
-        if var answer {
-            if self.simulation.bug == .deadlineFromAnswer, let sent {
-                answer = LeaseAnswer(
-                    grant: answer.grant,
-                    target: answer.target,
-                    quarantine: answer.quarantine,
-                    ttl: answer.ttl + (self.now - sent),
-                    held: answer.held,
-                    wanted: answer.wanted
-                )
-            }
+        if let answer {
             let counts = self.lease.answered(seq, answer, now: self.now)
             self.simulation.note(
                 "w\(self.index) answer \(seq)\(counts ? "" : ", ignored"): grant \(answer.grant) target \(answer.target)"
