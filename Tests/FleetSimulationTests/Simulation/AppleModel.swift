@@ -6,7 +6,7 @@ import TestRandom
 /// How Apple is at present.
 struct AppleWeather {
     /// Milliseconds that an answer takes.
-    var answers = 20...80
+    var answers: ClosedRange<Int>
     /// How many of 100 pushes get a 503, and how many no answer.
     var errors = 0
     var silent = 0
@@ -14,7 +14,12 @@ struct AppleWeather {
     var refusal: Reply?
     var refusesDials = false
     /// Streams of a new connection after its first answer.
-    var streams = 1
+    var streams: Int
+
+    init(_ setup: Setup) {
+        self.answers = setup.answers
+        self.streams = setup.streams
+    }
 }
 
 /// One connection between a worker and Apple, both ends.

@@ -116,7 +116,9 @@ struct BudgetModel {
             if jump > settings.slack.milliseconds { self.move(by: jump) }  // R3
         } else if now - meta.last > settings.silence.milliseconds {
             let id = known.map { self.members[$0].id }
-            if self.members.contains(where: { $0.id != id && $0.grant > 0 }) {
+            // In a quarantine leases may run that nobody has claimed yet.
+            let mayRun = meta.quarantine > meta.last && self.bug != .jumpEndsQuarantine
+            if mayRun || self.members.contains(where: { $0.id != id && $0.grant > 0 }) {
                 self.meta?.quarantine = quarantine  // R4
             }
         }

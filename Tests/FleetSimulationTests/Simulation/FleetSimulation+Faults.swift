@@ -94,12 +94,7 @@ extension FleetSimulation {
         default: self.apple.refusal = Reply(status: 400, reason: .badDeviceToken)
         }
         let length = self.random.chance(0.3) ? self.some(6_000...20_000) : self.some(500...6_000)
-        self.schedule(after: length) { [self] in self.calmApple() }
-    }
-
-    func calmApple() {
-        self.apple = AppleWeather()
-        self.apple.streams = self.setup.streams
+        self.schedule(after: length) { [self] in self.apple = AppleWeather(self.setup) }
     }
 
     // MARK: Processes and networks

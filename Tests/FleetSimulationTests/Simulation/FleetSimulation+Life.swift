@@ -50,7 +50,7 @@ extension FleetSimulation {
 
     private func publish(_ name: Int) {
         let wall = UnixTime(milliseconds: Int64(1_700_000_000_000 + self.now))
-        let count = self.random.chance(0.4) ? self.some(2...8) : 1
+        let count = self.random.chance(0.4) ? self.some(2...10) : 1
         var message = SimulatedMessage(
             name: name,
             line: self.some(0...self.setup.lineCount - 1),
@@ -67,7 +67,7 @@ extension FleetSimulation {
         guard self.violation == nil else { return }
         self.note("faults end")
         self.isFaulty = false
-        self.calmApple()
+        self.apple = AppleWeather(self.setup)
         self.broker.nacks = 0
         self.broker.awayUntil = 0
         self.redis.awayUntil = 0

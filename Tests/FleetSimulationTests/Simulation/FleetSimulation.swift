@@ -81,7 +81,7 @@ package final class FleetSimulation {
 
     let redis: RedisModel
     let broker: BrokerModel
-    var apple = AppleWeather()
+    var apple: AppleWeather
     var workers: [SimulatedWorker] = []
     var journal = Journal()
     /// Whether faults happen.
@@ -98,8 +98,8 @@ package final class FleetSimulation {
         self.isCalm = isCalm
         self.setup = Setup(random: &self.random)
         self.redis = RedisModel(bug: bug)
+        self.apple = AppleWeather(self.setup)
         self.broker = BrokerModel(lines: self.setup.lineCount)
-        self.apple.streams = self.setup.streams
         self.broker.simulation = self
         self.redis.simulation = self
     }

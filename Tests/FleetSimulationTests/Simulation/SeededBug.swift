@@ -8,6 +8,8 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case grantIgnoresOthers
     /// A Redis that has lost its data grants at once (R1).
     case noQuarantine
+    /// A Redis that has lost its data ends its quarantine when its clock jumps ahead.
+    case jumpEndsQuarantine
     /// A worker goes by Redis' last answer, however old (W3).
     case leaseNeverEnds
     /// Who holds a connection keeps it, though others wait.

@@ -22,6 +22,8 @@ struct Setup {
     var retry: RetrySchedule
     /// Streams that Apple allows on a connection.
     var streams: Int
+    /// Milliseconds that Apple takes for an answer.
+    var answers: ClosedRange<Int>
     /// Whether messages come all at once.
     var comesInBursts: Bool
     let streamsPerConnection = 4
@@ -33,6 +35,7 @@ struct Setup {
 
     init(random: inout SeededRandom) {
         self.streams = Int.random(in: 1...6, using: &random)
+        self.answers = random.chance(0.25) ? 300...1_500 : 20...80
         self.comesInBursts = random.chance(0.5)
         self.budget = Int.random(in: 1...5, using: &random)
         self.workers = Int.random(in: 1...4, using: &random)

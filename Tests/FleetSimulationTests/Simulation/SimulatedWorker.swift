@@ -220,7 +220,7 @@ final class SimulatedWorker {
         let now = self.now
         if self.wasValid, !self.isLeaseValid {
             self.wasValid = false
-            self.simulation.tally.leasesEnded += 1
+            if self.shutdown.phase != .closing { self.simulation.tally.leasesEnded += 1 }
             self.simulation.note("w\(self.index) lease over, closes \(self.plan.held)")
             self.closeAll()
             self.giveBackWaiting()
