@@ -59,6 +59,18 @@ let rooms: [Target] = [
     ),
 ]
 
+// The simulation of the fleet looks into the rooms, which only a build with tests allows: it is a part of its tests, and a
+// module of its own only for `scripts/simulate`.
+let isSimulating = Context.environment["PUSHFLEET_SIMULATE"] != nil
+let simulated: [Target.Dependency] = ["TestRandom", "Worker", "APNs", "Broker", "Store", "Push"]
+let fleetSimulationTests: Target =
+    isSimulating
+    ? .target(name: "FleetSimulation", dependencies: simulated, path: "Tests/FleetSimulationTests/Simulation")
+    : .testTarget(name: "FleetSimulationTests", dependencies: simulated + ["TestServers"])
+let simulators: [Target] =
+    isSimulating
+    ? [.executableTarget(name: "SimulateFleet", dependencies: ["FleetSimulation"], path: "Tests/SimulateFleet")] : []
+
 // MARK: Tests: one target per room; TestServers starts the real RabbitMQ and Redis
 
 let tests: [Target] = [
@@ -100,6 +112,7 @@ let tests: [Target] = [
             crypto,
         ]
     ),
+    fleetSimulationTests,
     .testTarget(name: "TestServersTests", dependencies: ["TestServers"]),
     .testTarget(
         name: "FaultTests",
@@ -130,7 +143,7 @@ let package = Package(
     name: "pushfleet",
     products: [.executable(name: "pushfleet", targets: ["pushfleet"])],
     dependencies: dependencies,
-    targets: libraries + rooms + tests + (Context.environment["PUSHFLEET_FUZZ"] == nil ? [] : fuzzers),
+    targets: libraries + rooms + tests + simulators + (Context.environment["PUSHFLEET_FUZZ"] == nil ? [] : fuzzers),
     swiftLanguageModes: [.v6]
 )
 

@@ -144,9 +144,11 @@ extension WorkerLoop {
 
     // MARK: Giving back
 
-    /// A push that was never sent; its message goes back to the broker once all of its tokens are settled.
+    /// A push that was never sent; its message goes back to the broker once all of its tokens are settled. A redelivered
+    /// message is queued whole, with tokens that were done before.
     private func giveBackUnsent(_ push: SendQueue.Push) {
-        guard !self.flights[push.flight].isLost else { return }
+        let flight = self.flights[push.flight]
+        guard !flight.isLost, !flight.ledger.isSettled(push.token) else { return }
         self.giveBack(push.flight, push.token)
     }
 

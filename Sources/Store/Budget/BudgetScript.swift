@@ -102,9 +102,12 @@ enum BudgetScript {
                 local jump = now - me.ran - elapsed
                 if jump > slack then move(jump) end -- R3
             elseif now - meta.last > silence then
+                -- In a quarantine leases may run that nobody has claimed yet.
+                local mayRun = meta.quarantine > meta.last
                 for _, m in pairs(members) do
-                    if m.id ~= id and m.grant > 0 then meta.quarantine = now + ttl end -- R4
+                    if m.id ~= id and m.grant > 0 then mayRun = true end
                 end
+                if mayRun then meta.quarantine = now + ttl end -- R4
             end
         end
         meta.last = now

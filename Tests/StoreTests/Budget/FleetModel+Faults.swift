@@ -1,4 +1,5 @@
 import Push
+import TestRandom
 
 @testable import Store
 

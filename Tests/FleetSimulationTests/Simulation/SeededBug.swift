@@ -1,0 +1,21 @@
+/// A mistake that is built in on purpose, to see that an invariant notices it.
+package enum SeededBug: String, CaseIterable, Sendable {
+    /// A message is acknowledged when its copy is published, not when the broker has confirmed it.
+    case ackBeforeConfirm
+    /// A message of a channel that is gone is settled on the channel that took its place.
+    case settlesLostDelivery
+    /// A grant is not reduced by what the others hold (R8).
+    case grantIgnoresOthers
+    /// A Redis that has lost its data grants at once (R1).
+    case noQuarantine
+    /// A Redis that has lost its data ends its quarantine when its clock jumps ahead.
+    case jumpEndsQuarantine
+    /// A worker goes by Redis' last answer, however old (W3).
+    case leaseNeverEnds
+    /// Who holds a connection keeps it, though others wait.
+    case noTurns
+    /// A push that fails and may go on at once is forgotten.
+    case forgetsResend
+    /// What waits is given back with tokens of it that were done in an earlier delivery.
+    case givesBackDoneTokens
+}

@@ -1,0 +1,72 @@
+import Push
+import TestRandom
+
+@testable import Store
+@testable import Worker
+
+/// What a history begins with.
+struct Setup {
+    var budget: Int
+    var workers: Int
+    var apps: Int
+    var messages: Int
+    var lease: LeaseSettings
+    /// How long there are faults.
+    var faultTime: Int
+    /// Longest time from one fault to the next.
+    var longestPause: Int
+    /// Whether the pool was declared new, so that the first workers need not wait for one lease time.
+    var isDeclared: Bool
+    /// Whether the history goes on until every worker had its turn again.
+    var watchesTurns: Bool
+    var retry: RetrySchedule
+    /// Streams that Apple allows on a connection.
+    var streams: Int
+    /// Milliseconds that Apple takes for an answer.
+    var answers: ClosedRange<Int>
+    /// Whether messages come all at once.
+    var comesInBursts: Bool
+    let streamsPerConnection = 4
+    let prefetchPerConnection = 10
+    let requestTimeout: Duration = .seconds(5)
+    let drainTimeout: Duration = .seconds(8)
+
+    var lineCount: Int { self.apps * 2 }
+
+    init(random: inout SeededRandom) {
+        self.streams = Int.random(in: 1...6, using: &random)
+        self.answers = random.chance(0.25) ? 300...1_500 : 20...80
+        self.comesInBursts = random.chance(0.5)
+        self.budget = Int.random(in: 1...5, using: &random)
+        self.workers = Int.random(in: 1...4, using: &random)
+        self.apps = Int.random(in: 1...2, using: &random)
+        self.messages = Int.random(in: 10...30, using: &random)
+        self.faultTime = Int.random(in: 10_000...30_000, using: &random)
+        self.longestPause = Int.random(in: 2_000...8_000, using: &random)
+        self.isDeclared = random.chance(0.7)
+        self.watchesTurns = random.chance(0.15)
+        let isShort = random.chance(0.8)
+        self.lease =
+            isShort
+            ? try! LeaseSettings(ttl: .seconds(6), heartbeat: .seconds(1), quantum: .seconds(6)) : .standard
+        self.retry = try! RetrySchedule(
+            minBackoff: .seconds(1),
+            maxBackoff: .seconds(8),
+            maxDoublings: 3,
+            ageLimit: .seconds(180),
+            retryLimit: random.chance(0.3) ? 5 : nil
+        )
+    }
+
+    var ladder: DelayLadder { DelayLadder(schedules: [self.retry]) }
+    var ttl: Int { Int(self.lease.ttl.milliseconds) }
+    var heartbeat: Int { Int(self.lease.heartbeat.milliseconds) }
+    var quantum: Int { Int(self.lease.quantum.milliseconds) }
+
+    /// Within this time every worker with demand is granted a connection, once nothing is wrong any more: what is left
+    /// of a quarantine and of the leases of the dead, then one turn for each round of the others.
+    func turnLimit(workers: Int) -> Int {
+        let rounds = (workers + self.budget - 1) / self.budget
+        return 2 * self.ttl + rounds * (self.quantum + 4 * self.heartbeat)
+    }
+}

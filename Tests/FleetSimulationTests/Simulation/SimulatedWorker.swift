@@ -1,0 +1,309 @@
+import Push
+
+@testable import APNs
+@testable import Broker
+@testable import Store
+@testable import Worker
+
+/// One worker process: the rules are the real ones, what is around them is as little as possible.
+///
+/// Mirrors `WorkerLoop` (start, tick, updatePrefetches), `Sender` and `LeaseKeeper`; the way of a message is in the
+/// extensions.
+final class SimulatedWorker {
+    let index: Int
+    let id: InstanceID
+    unowned let simulation: FleetSimulation
+    let setup: Setup
+    let ladder: DelayLadder
+
+    // The process and what is around it.
+    var isAlive = true
+    var frozenUntil = 0
+    /// What came in while the process was stopped.
+    var heldEvents: [() -> Void] = []
+    /// Stops as soon as the next renewal is on its way, for so long; 0 for not.
+    var freezesAfterRenewal = 0
+    var redisCutUntil = 0
+    var brokerCutUntil = 0
+    var appleCutUntil = 0
+    /// How fast its clock runs, and how far its wall clock is off.
+    let rate: Double
+    var wallOffset: Int
+
+    // The lease and the connections.
+    var lease: Lease
+    var wasValid = false
+    /// When the lease is to be looked at next.
+    var leaseWake = 0
+    var isRedisUp = false
+    var plan: ConnectionPlan
+    var connections: [SimulatedConnection] = []
+    /// When the plan is to be asked next.
+    var dialWake = 0
+    var turnOfConnections = 0
+    var demand = Demand()
+    var requests = 0
+    /// Since when it has wanted a connection and been granted none.
+    var hungrySince: Int?
+
+    // Messages.
+    let lines: [SimulatedLine]
+    var queue = SendQueue()
+    var throttle = TokenThrottle(limit: 2)
+    var held: [SendQueue.Push] = []
+    var flights: [FlightID: SimulatedFlight] = [:]
+    var flightCount: UInt32 = 0
+    var dirty: [FlightID] = []
+    var isWritingDone = false
+    var needsPump = false
+    var shutdown = Shutdown()
+
+    // The broker.
+    var consuming: BrokerModel.Link?
+    var publishing: BrokerModel.Link?
+    var confirms = ConfirmLedger()
+    var outbox: [UInt64] = []
+    var pending: [UInt64: SimulatedPending] = [:]
+    var pendingCount: UInt64 = 0
+    var putOff: [SimulatedPending] = []
+
+    init(index: Int, simulation: FleetSimulation) {
+        self.index = index
+        self.simulation = simulation
+        self.setup = simulation.setup
+        self.ladder = simulation.setup.ladder
+        self.id = InstanceID(using: &simulation.random)
+        self.rate = 1 + Double.random(in: -5e-4...5e-4, using: &simulation.random)
+        self.wallOffset = simulation.some(-300...300)
+        self.lease = Lease(settings: simulation.setup.lease, id: self.id, now: MonotonicTime(nanoseconds: 0))
+        self.plan = ConnectionPlan()
+        let credential = CredentialGate()
+        var lines: [SimulatedLine] = []
+        for app in 0..<simulation.setup.apps {
+            var breaker = BreakerSettings()
+            breaker.window = 30
+            let gate = AppGate(breaker)
+            for lane in Lane.allCases {
+                lines.append(
+                    SimulatedLine(
+                        lines.count,
+                        app: app,
+                        lane: lane,
+                        gate: gate,
+                        credential: credential,
+                        simulation.setup
+                    )
+                )
+            }
+        }
+        self.lines = lines
+    }
+
+    // MARK: Clocks
+
+    /// Runs on while the process is stopped.
+    var now: MonotonicTime {
+        MonotonicTime(nanoseconds: Int64(Double(self.simulation.now) * self.rate * 1_000_000) + 1 << 50)
+    }
+
+    var wallTime: UnixTime { UnixTime(milliseconds: Int64(1_700_000_000_000 + self.simulation.now + self.wallOffset)) }
+
+    var isFrozen: Bool { self.simulation.now < self.frozenUntil }
+
+    /// How many milliseconds until a time of its own clock.
+    func wait(until time: MonotonicTime) -> Int {
+        guard time != .distantFuture else { return 3_600_000 }
+        return max(1, Int((Double((time - self.now).nanoseconds) / 1_000_000 / self.rate).rounded(.up)))
+    }
+
+    // MARK: Life
+
+    func start() {
+        self.connectRedis()
+        self.connectBroker()
+        self.updateDemand()
+        self.updatePrefetches()
+        self.tick()
+    }
+
+    private func tick() {
+        self.simulation.on(self, after: 1_000) { [self] in
+            guard self.shutdown.phase != .closing else { return }
+            self.updateDemand()
+            self.updatePool()
+            self.probeWhatIsDue()
+            self.updatePrefetches()
+            self.tick()
+        }
+    }
+
+    /// The end of a turn of the loop.
+    func turn() {
+        guard self.isAlive else { return }
+        self.stepLease()
+        if self.needsPump {
+            self.needsPump = false
+            self.pump()
+            self.stepLease()
+        }
+        self.flushSettlements()
+        self.flushOutbox()
+        self.watchHunger()
+    }
+
+    /// kill -9.
+    func kill() {
+        self.simulation.note("w\(self.index) killed with \(self.plan.held) connections, \(self.flights.count) messages")
+        self.end()
+    }
+
+    func end() {
+        self.isAlive = false
+        self.heldEvents = []
+        for connection in self.connections {
+            connection.isClosed = true
+            connection.open = []
+        }
+        self.connections = []
+        for link in [self.consuming, self.publishing] {
+            guard let link else { continue }
+            self.simulation.schedule(after: link.isCut ? self.simulation.some(5_000...15_000) : 5) {
+                link.worker.simulation.broker.close(link)
+            }
+        }
+    }
+
+    /// SIGTERM; mirrors `WorkerLoop.drain`, `closeIfDrained` and `leave`.
+    func drain() {
+        guard self.shutdown.begin(at: self.now, within: self.setup.drainTimeout) else { return }
+        self.simulation.note("w\(self.index) drains")
+        self.updatePrefetches()
+        self.giveBackWaiting()
+        self.closeIfDrained()
+    }
+
+    private func closeIfDrained() {
+        guard self.shutdown.shouldClose(at: self.now, pending: self.flights.count) else {
+            return self.simulation.on(self, after: 50) { [self] in self.closeIfDrained() }
+        }
+        for id in self.flightIDs { self.letGo(id, requeue: true) }
+        self.flushSettlements()
+        self.closeAll()
+        let seq = self.lease.release()
+        let id = self.id.description
+        self.simulation.note("w\(self.index) leaves")
+        self.simulation.command(of: self) {
+            $0.budget.release(seq: seq, as: id)
+        } _: { _ in
+        }
+        // The broker takes note of the last settlements before the connections close.
+        self.simulation.on(self, after: 300) { [self] in self.end() }
+    }
+
+    // MARK: Redis, and the lease; mirrors `LeaseKeeper` and what `Sender` does with it
+
+    func redisLost() {
+        guard self.isRedisUp else { return }
+        self.isRedisUp = false
+        self.connectRedis()
+    }
+
+    private func connectRedis() {
+        self.simulation.on(self, after: self.simulation.some(20...500)) { [self] in
+            guard !self.isRedisUp else { return }
+            if self.redisCutUntil > self.simulation.now || self.simulation.redis.isAway { return self.connectRedis() }
+            self.isRedisUp = true
+        }
+    }
+
+    private func stepLease() {
+        let now = self.now
+        if self.wasValid, !self.isLeaseValid {
+            self.wasValid = false
+            if self.shutdown.phase != .closing { self.simulation.tally.leasesEnded += 1 }
+            self.simulation.note("w\(self.index) lease over, closes \(self.plan.held)")
+            self.closeAll()
+            self.giveBackWaiting()
+            self.updatePrefetches()
+        }
+        if self.isRedisUp,
+            let request = self.lease.renewDue(open: self.plan.held, want: self.plan.wanted, now: now)
+        {
+            self.renew(request)
+        }
+        var wake = self.lease.wakeTime(open: self.plan.held, want: self.plan.wanted, now: now)
+        if !self.isRedisUp {
+            guard let deadline = self.lease.deadline, deadline > now else { return }
+            wake = deadline
+        }
+        let time = self.simulation.now + self.wait(until: wake)
+        // One that is set already will do; others come to nothing.
+        guard time != self.leaseWake else { return }
+        self.leaseWake = time
+        self.simulation.schedule(after: time - self.simulation.now) { [self] in
+            guard time == self.leaseWake else { return }
+            self.leaseWake = 0
+            self.simulation.on(self, after: 0) {}
+        }
+    }
+
+    private func renew(_ request: RenewRequest) {
+        let (id, runID, setup) = (self.id.description, self.simulation.redis.runID, self.setup)
+        self.simulation.note(
+            "w\(self.index) renew \(request.seq): open \(request.open) want \(request.want) claim \(request.claim)"
+        )
+        self.simulation.command(of: self) { redis in
+            let now = redis.time
+            return redis.budget.renew(
+                request,
+                as: id,
+                runID: runID,
+                budget: setup.budget,
+                settings: setup.lease,
+                now: now
+            )
+        } _: { [self] answer in
+            self.renewed(request.seq, answer)
+        }
+        if self.freezesAfterRenewal > 0 {
+            self.simulation.freeze(self, for: self.freezesAfterRenewal)
+            self.freezesAfterRenewal = 0
+        }
+    }
+
+    private func renewed(_ seq: Int64, _ answer: LeaseAnswer?) {
+        guard self.shutdown.phase != .closing else { return }
+        if let answer {
+            let counts = self.lease.answered(seq, answer, now: self.now)
+            self.simulation.note(
+                "w\(self.index) answer \(seq)\(counts ? "" : ", ignored"): grant \(answer.grant) target \(answer.target)"
+            )
+        } else {
+            self.lease.failed(seq, mayHaveRun: true)
+        }
+        let isValid = self.isLeaseValid
+        if isValid { self.wasValid = true }
+        self.stepLease()
+        guard isValid else { return }
+        self.setLimit(self.lease.answer(now: self.now)?.limit ?? 0)
+        self.updatePool()
+        self.updatePrefetches()
+    }
+
+    var isLeaseValid: Bool {
+        if self.simulation.bug == .leaseNeverEnds { return self.lease.deadline != nil || self.wasValid }
+        return self.lease.isValid(now: self.now)
+    }
+
+    /// In the last phase: whether it gets its turn.
+    private func watchHunger() {
+        guard self.plan.wanted > 0, self.plan.limit == 0, !self.shutdown.isDraining else {
+            if let since = self.hungrySince, self.simulation.healedAt != nil {
+                self.simulation.tally.longestTurn = max(self.simulation.tally.longestTurn, self.simulation.now - since)
+            }
+            self.hungrySince = nil
+            return
+        }
+        if self.hungrySince == nil { self.hungrySince = self.simulation.now }
+    }
+}
