@@ -39,6 +39,16 @@ import Testing
         #expect(found != nil, "600 histories went well with \(bug)")
     }
 
+    /// As the first test, under the faults that show the rarer mistakes.
+    @Test(arguments: [SeededBug.jumpEndsQuarantine, .copiesShareMemory])
+    func `Nothing goes wrong under the faults that show a mistake`(bug: SeededBug) {
+        for seed in UInt64(0)..<100 {
+            let simulation = FleetSimulation(seed: seed, faults: bug.faults)
+            simulation.live()
+            if let violation = simulation.violation { return #expect(Bool(false), "\(violation)") }
+        }
+    }
+
     @Test func `Without faults nothing is sent twice and nobody loses a lease`() {
         for seed in UInt64(0)..<50 {
             let simulation = FleetSimulation(seed: seed, isCalm: true)

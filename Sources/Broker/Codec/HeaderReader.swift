@@ -34,6 +34,8 @@ enum HeaderReader {
     ) {
         if key.equals("x-pushfleet-attempt") {
             headers.attempt = Int(min(max(field.integer ?? 0, 0), 1_000_000))
+        } else if key.equals("x-pushfleet-copy") {
+            headers.copy = Int(min(max(field.integer ?? 0, 0), 1_000_000))
         } else if key.equals("x-pushfleet-first-seen") {
             headers.firstSeen = field.integer.flatMap { $0 >= 0 ? UnixTime(milliseconds: $0) : nil }
         } else if key.equals("x-delivery-count") {

@@ -31,6 +31,8 @@ package struct Delivery: Sendable {
 package struct DeliveryHeaders: Equatable, Sendable {
     /// `x-pushfleet-attempt`: attempts already made, 0 to a million.
     package internal(set) var attempt = 0
+    /// `x-pushfleet-copy`: how many copies lie between it and what was published, 0 to a million.
+    package internal(set) var copy = 0
     /// `x-pushfleet-first-seen`: when a worker first saw the message, in milliseconds since 1970.
     package internal(set) var firstSeen: UnixTime?
     /// `x-pushfleet-reason`: why a worker gave the message its last settlement.
@@ -46,6 +48,7 @@ package struct DeliveryHeaders: Equatable, Sendable {
     package internal(set) var all: [Header] = []
 
     package static let attemptName = "x-pushfleet-attempt"
+    package static let copyName = "x-pushfleet-copy"
     package static let firstSeenName = "x-pushfleet-first-seen"
     package static let reasonName = "x-pushfleet-reason"
 

@@ -19,6 +19,8 @@ struct Flight {
     let start: UnixTime
     /// Attempts that counted, before this delivery.
     let attempts: Int
+    /// How many copies lie between it and what was published.
+    let copies: Int
     /// How often a quorum queue has handed it out before.
     let deliveryCount: Int
     /// What became of each token.
@@ -58,6 +60,7 @@ struct Flight {
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
         self.start = start
         self.attempts = delivery.headers.attempt
+        self.copies = delivery.headers.copy
         self.deliveryCount = delivery.headers.deliveryCount
         self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1, tellsDelivered: cargo?.wantsReceipt ?? false)
     }
@@ -85,7 +88,18 @@ struct Flight {
     /// Its message id, as Redis' keys name it.
     var messageName: String { String(decoding: self.messageID, as: UTF8.self) }
 
-    /// Tells this copy of the message from others, which keep the id but hold other tokens under other numbers: copies
-    /// of one attempt have no token in common, so the first one names them.
-    var copyName: String { "\(self.attempts).\(self.job.token(0))" }
+    /// Tells this copy of the message from others, which keep the id but hold other tokens under other numbers: by how
+    /// many copies lie before it and by all of its tokens. Attempts would not do: what is given back or postponed keeps
+    /// theirs.
+    var copyName: String {
+        let job = self.job
+        let tokens = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
+            (0..<job.tokenCount).reduce(into: UInt64(0)) { hash, token in
+                let length = job.writeToken(token, to: buffer)
+                let digits = UnsafeRawBufferPointer(rebasing: buffer[..<length])
+                hash = hash &* 0x0000_0100_0000_01b3 ^ TokenThrottle.hash(digits)
+            }
+        }
+        return "\(self.copies).\(String(tokens, radix: 16))"
+    }
 }

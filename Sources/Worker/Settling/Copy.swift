@@ -46,6 +46,7 @@ struct CopyWriter {
         properties.timestamp = flight.published
         properties.carry(flight.foreignHeaders)
         properties.headers.append(Header(HeaderName.attempt, .integer(Int64(attempts))))
+        properties.headers.append(Header(HeaderName.copy, .integer(Int64(flight.copies + 1))))
         properties.headers.append(Header(HeaderName.firstSeen, .integer(flight.start.milliseconds)))
         return properties
     }
@@ -169,6 +170,7 @@ extension MessageProperties {
 /// The headers of PushFleet's own that travel with copies; documented in the README.
 enum HeaderName {
     static let attempt = DeliveryHeaders.attemptName
+    static let copy = DeliveryHeaders.copyName
     static let firstSeen = DeliveryHeaders.firstSeenName
     static let reason = DeliveryHeaders.reasonName
     static let apnsReason = "x-pushfleet-apns-reason"

@@ -13,6 +13,7 @@ import Testing
     @Test func `Known headers are read`() {
         let headers = self.read([
             Header("x-pushfleet-attempt", .integer(3)),
+            Header("x-pushfleet-copy", .integer(5)),
             Header("x-pushfleet-first-seen", .integer(1_767_225_600_123)),
             Header("x-pushfleet-reason", .string("age_limit")),
             Header("x-delivery-count", .integer(7)),
@@ -21,6 +22,7 @@ import Testing
             Header("x-other", .string("not carried on")),
         ])
         #expect(headers.attempt == 3)
+        #expect(headers.copy == 5)
         #expect(headers.firstSeen == UnixTime(milliseconds: 1_767_225_600_123))
         #expect(headers.reason == "age_limit")
         #expect(headers.deliveryCount == 7)

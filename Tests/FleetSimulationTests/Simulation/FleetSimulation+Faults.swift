@@ -17,7 +17,7 @@ package enum Fault: String, CaseIterable, Sendable {
 extension FleetSimulation {
     func injectFaults() {
         guard self.isFaulty else { return }
-        self.inject(Fault.allCases[self.some(0...Fault.allCases.count - 1)])
+        self.inject(self.faults[self.some(0...self.faults.count - 1)])
         self.schedule(after: self.some(200...self.setup.longestPause)) { [self] in self.injectFaults() }
     }
 

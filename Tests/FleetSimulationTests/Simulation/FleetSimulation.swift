@@ -70,6 +70,8 @@ package final class FleetSimulation {
     let setup: Setup
     let isTracing: Bool
     let isCalm: Bool
+    /// Which faults happen.
+    let faults: [Fault]
     var random: SeededRandom
     private(set) var now = 0
     private var events = EventHeap<() -> Void>()
@@ -90,12 +92,13 @@ package final class FleetSimulation {
     var healedAt: Int?
 
     /// - Parameter isCalm: whether nothing goes wrong at all.
-    init(seed: UInt64, bug: SeededBug? = nil, isCalm: Bool = false, isTracing: Bool = false) {
+    init(seed: UInt64, bug: SeededBug? = nil, faults: [Fault]? = nil, isCalm: Bool = false, isTracing: Bool = false) {
         self.seed = seed
         self.bug = bug
         self.isTracing = isTracing
         self.random = SeededRandom(spreading: seed)
         self.isCalm = isCalm
+        self.faults = faults ?? bug?.faults ?? Fault.allCases
         self.setup = Setup(random: &self.random)
         self.redis = RedisModel(bug: bug)
         self.apple = AppleWeather(self.setup)

@@ -13,10 +13,15 @@ struct SimulatedMessage {
     let line: Int
     var tokens: [SimulatedToken]
     var attempt = 0
+    /// How many copies it is away from what was published.
+    var generation = 0
     var firstSeen: UnixTime?
     let timestamp: UnixTime
     var notBefore: UnixTime?
     var expiresAt: UnixTime?
+
+    /// For the trace.
+    var text: String { "message \(self.name) attempt \(self.attempt) pushes \(self.tokens.map(\.number))" }
 }
 
 /// Where every push is: how many messages in queues carry it, and how it ended. What no message carries and what did

@@ -16,6 +16,18 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case noTurns
     /// A push that fails and may go on at once is forgotten.
     case forgetsResend
+    /// What Redis remembers of a message is taken for that of a copy with the same number of attempts and first token.
+    case copiesShareMemory
     /// What waits is given back with tokens of it that were done in an earlier delivery.
     case givesBackDoneTokens
+
+    /// The faults under which it shows; all where it shows anyhow.
+    var faults: [Fault] {
+        switch self {
+        case .jumpEndsQuarantine: [.redisFlush, .redisEmpty, .redisClock, .redisClock, .scaleUp, .cutFromRedis]
+        case .copiesShareMemory:
+            [.brokerCloses, .brokerCloses, .terminate, .pause, .appleSlow, .credentialRefused, .appleFewStreams]
+        default: Fault.allCases
+        }
+    }
 }

@@ -34,7 +34,10 @@ final class SimulatedFlight {
     var tokenCount: Int { self.message.tokens.count }
 
     /// The key of what Redis remembers of it.
-    var key: String { "\(self.message.name).\(self.attempts).\(self.message.tokens[0].number)" }
+    func key(_ bug: SeededBug?) -> String {
+        if bug == .copiesShareMemory { return "\(self.message.name).\(self.attempts).\(self.message.tokens[0].number)" }
+        return "\(self.message.name).\(self.message.generation).\(self.message.tokens.map(\.number))"
+    }
 }
 
 /// Mirrors `WorkerLoop+Flow.swift`, `+Answers.swift`, `+Pausing.swift` and `+Remembering.swift`, without topics,
@@ -53,13 +56,17 @@ extension SimulatedWorker {
         let start = Admission.ageStart(published: published, notBefore: message.notBefore, now: now)
         let flight = SimulatedFlight(delivery, on: line, start: start)
         self.flights[id] = flight
+        self.simulation.note(
+            "w\(self.index) takes \(message.text) from queue \(line.index)\(delivery.redelivered ? ", again" : "")"
+        )
         guard delivery.redelivered else { return self.decide(id, flight, published: published) }
-        let (key, count) = (flight.key, flight.tokenCount)
+        let (key, count) = (flight.key(self.simulation.bug), flight.tokenCount)
         self.simulation.command(of: self) {
             $0.take(key, tokenCount: count)
         } _: { [self] memory in
             guard self.flights[id] === flight, !flight.isLost else { return }
             if let memory { flight.ledger = TokenLedger(tokenCount: count, done: memory.done) }
+            self.simulation.note("w\(self.index) learns that \(flight.ledger.alreadyDoneCount) pushes of it are done")
             self.simulation.tally.alreadyDone += flight.ledger.alreadyDoneCount
             if flight.ledger.isComplete { return self.finishIfComplete(id, flight) }
             self.decide(id, flight, published: published)
@@ -92,6 +99,7 @@ extension SimulatedWorker {
             }
             var held = message
             held.firstSeen = flight.start
+            held.generation += 1
             let copy = SimulatedCopy(
                 message: held,
                 target: .delay(wait.level, expiration: wait.expiration),

@@ -19,6 +19,7 @@ extension SimulatedWorker {
         guard !flight.ledger.isSettled(token) else {
             return self.simulation.fail("w\(self.index) settles push \(flight.message.tokens[token].number) twice")
         }
+        self.simulation.note("w\(self.index) push \(flight.message.tokens[token].number): \(settlement)")
         flight.ledger.settle(token, as: settlement)
     }
 
@@ -40,6 +41,7 @@ extension SimulatedWorker {
             var message = flight.message
             message.tokens = tokens.map { flight.message.tokens[$0] }
             message.attempt = attempt
+            message.generation += 1
             message.firstSeen = flight.start
             return message
         }
@@ -79,6 +81,7 @@ extension SimulatedWorker {
     }
 
     private func acknowledge(_ flight: SimulatedFlight) {
+        self.simulation.note("w\(self.index) acknowledges \(flight.message.text)")
         let line = flight.line
         var delivery = flight.delivery
         if self.simulation.bug == .settlesLostDelivery, let epoch = line.ledger.epoch {
@@ -101,7 +104,7 @@ extension SimulatedWorker {
     }
 
     private func giveBackWhole(_ id: FlightID, _ flight: SimulatedFlight) {
-        let (key, count) = (flight.key, flight.tokenCount)
+        let (key, count) = (flight.key(self.simulation.bug), flight.tokenCount)
         self.simulation.command(of: self) {
             $0.mark(key, [count])
         } _: { [self] (_: Void?) in
@@ -153,7 +156,7 @@ extension SimulatedWorker {
         for id in ids {
             guard let flight = self.flights[id] else { continue }
             flight.isListedAsDirty = false
-            let (key, tokens) = (flight.key, flight.ledger.takeDirty())
+            let (key, tokens) = (flight.key(self.simulation.bug), flight.ledger.takeDirty())
             self.simulation.command(of: self) {
                 $0.mark(key, tokens)
             } _: { (_: Void?) in
@@ -165,6 +168,7 @@ extension SimulatedWorker {
 
     func publish(_ copy: SimulatedCopy, for id: FlightID, _ flight: SimulatedFlight) {
         flight.publishing += 1
+        self.simulation.note("w\(self.index) publishes \(copy.message.text) to \(copy.target)")
         self.tryToPublish(SimulatedPending(id: id, flight: flight, copy: copy))
     }
 
