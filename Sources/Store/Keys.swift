@@ -13,6 +13,7 @@
 /// | `pf:{workers}:of:worker` | hash | one worker's heartbeat, see ``WorkerBeat`` | 60 s |
 /// | `pf:{workers}:all` | sorted set | worker ids by last beat | 1 day |
 /// | `pf:{workers}:pools` | sorted set | budget pools by the last beat that named them | 90 days |
+/// | `pf:{paused}:apps` | hash | `fault:app`, `hand:app`: paused apps, see ``AppPause`` | as its entries; a pause by hand without end stays |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
 ///
 /// Times are milliseconds since 1970 by the clock of Redis.
@@ -32,6 +33,8 @@ package enum Keys {
     package static func worker(_ id: String) -> String { "pf:{workers}:of:\(id)" }
     package static let allWorkers = "pf:{workers}:all"
     package static let allPools = "pf:{workers}:pools"
+
+    package static let pausedApps = "pf:{paused}:apps"
 
     package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
 
