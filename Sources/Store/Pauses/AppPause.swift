@@ -40,7 +40,9 @@ package struct AppPause: Hashable, Sendable {
 
     /// Reads an entry of the hash; nil if it is none.
     package init?(field: String, value: String, time: UnixTime) {
-        guard let colon = field.firstIndex(of: ":"), let kind = Kind(rawValue: String(field[..<colon])) else { return nil }
+        guard let colon = field.firstIndex(of: ":"), let kind = Kind(rawValue: String(field[..<colon])) else {
+            return nil
+        }
         let words = value.split(separator: " ", maxSplits: 8, omittingEmptySubsequences: false)
         guard words.count == 9 else { return nil }
         let numbers = [words[0], words[2], words[3], words[4], words[6]].compactMap { Int64($0) }

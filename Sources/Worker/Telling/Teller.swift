@@ -121,8 +121,10 @@ struct Teller: Sendable {
     func pausesUnknown(_ problem: String, isNew: Bool) {
         guard isNew else { return }
         self.logger.error(
-            "Redis refuses to tell which apps are paused: this worker goes by its own pauses only; see "
-                + "deploy/redis/users.acl.example",
+            """
+            Redis refuses to tell which apps are paused: this worker goes by its own pauses only; \
+            see deploy/redis/users.acl.example
+            """,
             metadata: [Key.detail: "\(problem)"]
         )
     }

@@ -2,12 +2,13 @@ internal import Desk
 internal import Foundation
 internal import Push
 internal import Store
+internal import Worker
 
 /// What `pause` and `resume` tell; its keys are a contract with scripts.
 struct PauseReport: Encodable, Equatable {
     let app: String
     /// Whether it is paused now, by hand or by Apple's answers.
-    let isPaused: Bool
+    let paused: Bool
     /// Why it is paused: `hand`, `credential` or `suspects`.
     let cause: String?
     /// Whether it was paused by hand until now; only from `resume`.
@@ -32,7 +33,7 @@ struct PauseReport: Encodable, Equatable {
 
     private init(_ app: String, standing pause: AppPause?, wasPausedByHand: Bool?) {
         self.app = app
-        self.isPaused = pause != nil
+        self.paused = pause != nil
         self.cause = pause?.cause
         self.wasPausedByHand = wasPausedByHand
         self.sinceMs = pause?.since.milliseconds
