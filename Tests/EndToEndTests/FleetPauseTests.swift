@@ -10,19 +10,20 @@ import Worker
 extension EndToEnd {
     /// What stops an app on one worker stops it on all.
     @Suite struct FleetPauses {
-        @Test func `A breaker that one worker opens stops the others, one probes for all, and all go on`() async throws {
+        @Test func `A breaker that one worker opens stops the others, one probes for all, and all go on`() async throws
+        {
             let folder = try Repository.makeTemporaryDirectory("fleet-breaker")
             defer { Repository.remove(folder) }
-            var options = Fleet.Options()
-            options.latency = .milliseconds(50)
-            try await Fleet.run(options) { fleet in
+            try await Fleet.run { fleet in
                 try await fleet.simulator.setUnknownTokens(.refuse)
                 try await fleet.startWorker()
                 // One that would never stop by itself.
                 try await fleet.startWorker { $0.apps[0].breaker.threshold = 0 }
-                let count = 600
+                // Slowly, so that it does not spend all before its next heartbeat.
+                let count = 400
                 for number in 0..<count {
                     try await fleet.publish(Draft(Draft.token(number)), messageID: "user-\(number)")
+                    try await Task.sleep(for: .milliseconds(20))
                 }
                 let since = try await eventually("Redis knows of the pause") { try fleet.pause(.fault)?.since }
                 try await eventually("both have stopped") { try fleet.pausedWorkers() == ["suspects", "suspects"] }
@@ -33,8 +34,11 @@ extension EndToEnd {
                 let requests = try await fleet.simulator.requests(LedgerFilter(limit: 10_000))
                 let last = try #require(requests.map(\.arrival).max())
                 #expect(Set(requests.map(\.connection)).count == 2, "both had sent")
-                print("FAULT fleet breaker: \(spent) of \(count) tokens spent by two workers; last request "
-                    + "\(last - since.milliseconds) ms after the pause began")
+                #expect(spent < count)
+                print(
+                    "FAULT fleet breaker: \(spent) of \(count) tokens spent by two workers; last request "
+                        + "\(last - since.milliseconds) ms after the pause began"
+                )
                 try await eventually("the first probe has failed") { try fleet.pause(.fault)?.pauses == 2 }
                 try await eventually("it is dead-lettered") { try await fleet.depth(fleet.dead) > spent }
                 #expect(try await fleet.depth(fleet.dead) == spent + 1, "one probe for the fleet")
@@ -70,7 +74,10 @@ extension EndToEnd {
                     try await WorkerBinary.run(arguments + ["--config", path], in: folder)
                 }
                 let unknown = try await run("pause", "com.example.shpo")
-                #expect(unknown.status == 1 && unknown.output.contains("did you mean \(Fleet.app)?"), "\(unknown.output)")
+                #expect(
+                    unknown.status == 1 && unknown.output.contains("did you mean \(Fleet.app)?"),
+                    "\(unknown.output)"
+                )
                 let brief = try await run("pause", Fleet.app, "--for", "10ms")
                 #expect(brief.status == 64 && brief.output.contains("--for"), "\(brief.output)")
                 let nothing = try await run("resume", Fleet.app)
@@ -86,7 +93,10 @@ extension EndToEnd {
                 try await fleet.accepted(100)
                 let start = ContinuousClock.now
                 let pause = try await run("pause", Fleet.app, "--reason", "wrong campaign")
-                #expect(pause.status == 0 && pause.output.contains("is paused until pushfleet resume"), "\(pause.output)")
+                #expect(
+                    pause.status == 0 && pause.output.contains("is paused until pushfleet resume"),
+                    "\(pause.output)"
+                )
                 try await published
                 try await eventually("both have stopped") { try fleet.pausedWorkers() == ["hand", "hand"] }
                 print("FAULT pause by hand: seen by both workers \(ContinuousClock.now - start) after the verb began")
@@ -113,6 +123,7 @@ extension EndToEnd {
                 let resume = try await run("resume", Fleet.app)
                 #expect(resume.output == "\(Fleet.app) goes on\n")
                 try await fleet.accepted(count)
+                try await eventually("their heartbeats say so") { try fleet.pausedWorkers() == [] }
                 let summary = try await fleet.simulator.summary()
                 #expect(summary.requests == count && summary.duplicates == 0, "every push was tried once")
                 // One with an end ends by itself.
@@ -139,6 +150,12 @@ extension EndToEnd {
                     try await fleet.publish(Draft(Draft.token(number)), messageID: "user-\(number)")
                 }
                 try await eventually("both have stopped") { try fleet.pausedWorkers() == ["suspects", "suspects"] }
+                try await eventually("nothing is under way") {
+                    try await fleet.waiting() + fleet.depth(fleet.dead) == count
+                }
+                let spent = try await fleet.depth(fleet.dead)
+                #expect((20...50).contains(spent), "no more than each worker's own breaker allows")
+                print("FAULT wrong environment, two workers: \(spent) of \(count) tokens spent")
                 // From now on nothing is answered.
                 _ = try await fleet.simulator.addRule(FaultRule(id: "mute", action: .stall))
                 let before = try await fleet.simulator.summary().requests
@@ -162,6 +179,7 @@ extension EndToEnd {
                 _ = try await fleet.simulator.removeRule("mute")
                 try await fleet.simulator.setUnknownTokens(.accept)
                 let dead = try await fleet.depth(fleet.dead)
+                #expect(dead == spent)
                 _ = try await victim.end()
                 // Its probe is not answered; the next one is.
                 try await fleet.accepted(count - dead, within: .seconds(120))
