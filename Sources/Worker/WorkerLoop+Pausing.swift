@@ -23,6 +23,7 @@ extension WorkerLoop {
         if evidence == .accepted, line.isOpen, line.gate.topics.isEmpty {
             // Nearly always.
             line.credentialGate.circuit.answered()
+            if line.gate.breaker.isYoung { self.answeredEarly(line, isSuspect: false) }
             _ = line.gate.breaker.answered(isSuspect: false)
             return
         }
@@ -36,6 +37,7 @@ extension WorkerLoop {
         self.changed(line, line.gate.pause.heard(evidence, of: push.context, at: now))
         if !line.gate.topics.isEmpty { self.hearOfTopic(isTopicFault ? .refused : evidence, of: push, at: now) }
         guard evidence == .accepted || evidence == .suspect, !push.isLate else { return }
+        if line.gate.breaker.isYoung { self.answeredEarly(line, isSuspect: evidence == .suspect) }
         if line.gate.breaker.answered(isSuspect: evidence == .suspect) { self.pause(line, .suspects, reason: nil) }
     }
 

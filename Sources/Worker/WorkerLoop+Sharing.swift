@@ -18,7 +18,9 @@ extension WorkerLoop {
             } otherwise: {
             }
         }
-        guard let order = gate.pause.order(canProbe: self.canProbe(line), at: now) else { return }
+        guard let order = gate.pause.order(canProbe: self.canProbe(line), at: now) else {
+            return self.tellAnswers(of: line, app)
+        }
         self.send(order, of: line, app, in: self.name) { [unowned self] pause in
             let change = gate.pause.heard(
                 pause,
@@ -31,6 +33,40 @@ extension WorkerLoop {
         } otherwise: { [unowned self] in
             guard gate.pause.unanswered(canProbe: self.canProbe(line), at: self.loop.now) else { return }
             self.heard(.probing, of: line)
+        }
+    }
+
+    /// One of an app's first answers here: the fleet together sees sooner than each worker that an environment is wrong.
+    func answeredEarly(_ line: Line, isSuspect: Bool) {
+        line.gate.early.answers += 1
+        if isSuspect { line.gate.early.suspects += 1 }
+        self.tellFleet(of: line)
+    }
+
+    private func tellAnswers(of line: Line, _ app: String) {
+        let (suspects, answers) = line.gate.early
+        guard answers > 0 else { return }
+        line.gate.early = (0, 0)
+        guard line.gate.breaker.threshold > 0, line.gate.pause.isFlowing else { return }
+        let asked = self.loop.now
+        let order = PausedApps.Order.answers(
+            suspects: suspects,
+            of: answers,
+            threshold: line.gate.breaker.threshold,
+            least: SuspectBreaker.least,
+            wait: Pause.Cause.suspects.first
+        )
+        self.send(order, of: line, app, in: self.name) { [unowned self] pause in
+            let worker = self.id.description
+            let change = line.gate.pause.heard(pause, answering: order, asked: asked, as: worker, at: self.loop.now)
+            if change == .stopped, let pause, pause.since == pause.time {
+                // These answers did it.
+                self.counters.add(.breakerOpened, line.counters)
+                self.tell.breakerOpened(line.queue)
+            }
+            self.heard(change, of: line)
+            if line.gate.early.answers > 0 { self.tellFleet(of: line) }
+        } otherwise: {
         }
     }
 

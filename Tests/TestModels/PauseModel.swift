@@ -14,13 +14,21 @@ package struct PauseModel: Sendable {
     }
 
     private var entries: [String: Entry] = [:]
+    /// First answers by app.
+    private var early: [String: Early] = [:]
+
+    private struct Early {
+        var suspects = 0
+        var answers = 0
+        let expires: Int64
+    }
 
     package init(now: Int64) {
         self.now = now
     }
 
     /// Redis has lost its data.
-    package mutating func flush() { self.entries = [:] }
+    package mutating func flush() { (self.entries, self.early) = ([:], [:]) }
 
     /// All pauses, as `read` answers them, by field.
     package mutating func read() -> [String: AppPause] {
@@ -29,6 +37,7 @@ package struct PauseModel: Sendable {
     }
 
     private mutating func prune() {
+        for (app, count) in self.early where count.expires <= self.now { self.early[app] = nil }
         for (field, entry) in self.entries {
             if let expires = entry.expires, expires <= self.now { self.entries[field] = nil }
         }
@@ -69,6 +78,13 @@ package struct PauseModel: Sendable {
             return AppPause(field: field, value: value, time: UnixTime(milliseconds: self.now))
                 .map { Entry(pause: $0, expires: nil) }
         }
+        func pause(_ cause: String, _ since: UnixTime?, _ wait: Duration, _ pauses: Int) {
+            let ends = self.now + wait.milliseconds
+            entry = begin(cause, since, ends: ends, reason: "")
+            entry?.pause.pauses = pauses
+            entry?.expires = ends + 900_000
+            self.early[app] = nil
+        }
         func isMine(_ since: UnixTime) -> Bool { entry?.pause.isPaused == true && entry?.pause.since == since }
         func resume() {
             changed = true
@@ -81,10 +97,17 @@ package struct PauseModel: Sendable {
         case .pause(let cause, let wait, let pauses, let since):
             if entry?.pause.isPaused == true { break }
             if let since, let entry, since <= entry.pause.since { break }
-            let ends = self.now + wait.milliseconds
-            entry = begin(cause, since, ends: ends, reason: "")
-            entry?.pause.pauses = pauses
-            entry?.expires = ends + 900_000
+            pause(cause, since, wait, pauses)
+        case .answers(let suspects, let answers, let threshold, let least, let wait):
+            if entry?.pause.isPaused == true { break }
+            var count = self.early[app] ?? Early(expires: self.now + 60_000)
+            count.suspects += suspects
+            count.answers += answers
+            self.early[app] = count
+            guard threshold > 0, count.suspects >= least, count.suspects * 100 >= threshold * count.answers else {
+                break
+            }
+            pause("suspects", nil, wait, 1)
         case .probe(let since):
             guard isMine(since), let pause = entry?.pause, let until = pause.until, until.milliseconds <= self.now
             else {
@@ -112,7 +135,10 @@ package struct PauseModel: Sendable {
             pause.prober = nil
             pause.probeEnds = UnixTime(milliseconds: 0)
             entry = Entry(pause: pause, expires: self.now + wait + 900_000)
-        case .resume(let since): if isMine(since) { resume() }
+        case .resume(let since):
+            guard isMine(since) else { break }
+            resume()
+            self.early[app] = nil
         case .due(let since):
             guard let pause = entry?.pause, pause.isPaused, since == nil || since == pause.since else { break }
             changed = true

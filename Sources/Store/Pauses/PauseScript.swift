@@ -4,6 +4,9 @@
 /// An entry is `<paused 1|0> <cause> <since> <ends> <pauses> <prober> <probe ends> <expires> <by>\t<reason>`. What was
 /// resumed stays for a while as such: an entry that is missing means that Redis has lost it, and workers bring it back.
 /// `since` tells one pause from the next and only grows, whatever the clock does.
+///
+/// `early:<app>` counts the first answers that workers got, so that a wrong environment costs the fleet, not each worker,
+/// as many tokens as it takes to see it: answers stand in place of `ends`, suspects in place of `pauses`.
 enum PauseScript {
     static let act = Script(source(now: BudgetScript.serverTime))
 
@@ -51,7 +54,8 @@ enum PauseScript {
             return all
         end
 
-        local e, changed = entries[field], false
+        local e, changed, counted = entries[field], false, false
+        local early = 'early' .. string.sub(field, (string.find(field, ':', 1, true)))
         local stands = e and e.state == 1
         local mine = stands and e.since == since
         local function begin(cause, text)
@@ -60,6 +64,16 @@ enum PauseScript {
             e = { state = 1, cause = cause, since = from, ends = 0, pauses = 0, prober = '-', probe = 0,
                 expires = 0, text = text }
             entries[field], changed = e, true
+        end
+        local function forgetEarly()
+            if entries[early] then redis.call('HDEL', key, early) end
+            entries[early] = nil
+        end
+        local function pause(wait, pauses, cause, by)
+            begin(cause, by .. '\t')
+            e.ends, e.pauses = now + wait, pauses
+            e.expires = e.ends + life
+            forgetEarly()
         end
         local function resume()
             e.state, e.prober, e.probe, e.expires, changed = 0, '-', 0, now + memory, true
@@ -70,9 +84,7 @@ enum PauseScript {
     private static let faults = #"""
         if op == 'pause' then
             if not stands and not (e and since > 0 and since <= e.since) then
-                begin(ARGV[5], ARGV[8] .. '\t')
-                e.ends, e.pauses = now + tonumber(ARGV[6]), tonumber(ARGV[7])
-                e.expires = e.ends + life
+                pause(tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[5], ARGV[8])
             end
         elseif op == 'probe' then
             if mine and now >= e.ends and (e.prober == '-' or e.prober == id or e.probe <= now) then
@@ -87,7 +99,23 @@ enum PauseScript {
                 e.pauses, e.prober, e.probe, e.expires, changed = e.pauses + 1, '-', 0, e.ends + life, true
             end
         elseif op == 'resume' then
-            if mine then resume() end
+            if mine then
+                resume()
+                forgetEarly()
+            end
+        elseif op == 'answers' then
+            if not stands then
+                local c = entries[early] or { state = 0, cause = 'early', since = now, ends = 0, pauses = 0,
+                    prober = '-', probe = 0, expires = now + 60000, text = '\t' }
+                c.pauses, c.ends = c.pauses + tonumber(ARGV[5]), c.ends + tonumber(ARGV[6])
+                local threshold = tonumber(ARGV[7])
+                if threshold > 0 and c.pauses >= tonumber(ARGV[8]) and c.pauses * 100 >= threshold * c.ends then
+                    pause(tonumber(ARGV[9]), 1, 'suspects', ARGV[10])
+                else
+                    entries[early], counted = c, true
+                    redis.call('HSET', key, early, written(c))
+                end
+            end
         elseif op == 'due' then
             if mine or stands and since == 0 then e.ends, e.pauses, changed = math.min(e.ends, now), 0, true end
         """#
@@ -108,8 +136,8 @@ enum PauseScript {
 
     /// The hash lives as long as the longest of its entries.
     private static let end = #"""
-        if changed then
-            redis.call('HSET', key, field, written(e))
+        if changed then redis.call('HSET', key, field, written(e)) end
+        if changed or counted then
             local last = now
             for _, other in pairs(entries) do
                 if other.expires == 0 then last = nil break end

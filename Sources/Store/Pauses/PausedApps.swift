@@ -19,6 +19,10 @@ package enum PausedApps {
         case resume(since: UnixTime)
         /// Another credential is in use: probe at once. Nil for whichever pause there is.
         case due(since: UnixTime?)
+        /// Of this worker's first answers so many more said that token and app do not fit. At `least` such answers of all
+        /// workers within a minute, and a share of `threshold` percent, stop the app. A count that is lost or doubled
+        /// does not matter much: each worker has a breaker of its own.
+        case answers(suspects: Int, of: Int, threshold: Int, least: Int, wait: Duration)
         /// An operator stops the app, for a time or, if nil, until further notice.
         /// - `since`: a pause that Redis knew and has lost; nil for a new one.
         case hold(for: Duration?, reason: String, since: UnixTime?)
@@ -60,6 +64,10 @@ package enum PausedApps {
             call.add(cause)
             call.add(milliseconds: first)
             call.add(milliseconds: longest)
+        case .answers(let suspects, let answers, let threshold, let least, let wait):
+            for number in [suspects, answers, threshold, least] { call.add(number) }
+            call.add(milliseconds: wait)
+            call.add(Self.line(name))
         case .hold(let time, let reason, _):
             call.add(milliseconds: time ?? .zero)
             call.add(Self.line(name))
@@ -95,6 +103,7 @@ extension PausedApps.Order {
         case .fail: "fail"
         case .resume: "resume"
         case .due: "due"
+        case .answers: "answers"
         case .hold: "hold"
         case .release: "release"
         }
@@ -103,7 +112,7 @@ extension PausedApps.Order {
     fileprivate var kind: AppPause.Kind {
         switch self {
         case .hold, .release: .hand
-        case .pause, .probe, .yield, .fail, .resume, .due: .fault
+        case .pause, .probe, .yield, .fail, .resume, .due, .answers: .fault
         }
     }
 
@@ -111,7 +120,7 @@ extension PausedApps.Order {
         switch self {
         case .pause(_, _, _, let since), .due(let since), .hold(_, _, let since): since
         case .probe(let since), .yield(let since), .resume(let since), .fail(let since, _, _, _): since
-        case .release: nil
+        case .release, .answers: nil
         }
     }
 }

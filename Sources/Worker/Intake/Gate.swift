@@ -13,6 +13,8 @@ final class AppGate {
     /// Refusals that are not believed yet, by topic; under no topic those that concern all. Almost always empty.
     var doubts: [[UInt8]: CredentialDoubt] = [:]
     var breaker: SuspectBreaker
+    /// Answers that the breaker was too young to judge and the fleet has not heard of yet.
+    var early: (suspects: Int, answers: Int) = (0, 0)
 
     init(_ settings: BreakerSettings) {
         self.breaker = SuspectBreaker(window: settings.window, threshold: settings.threshold)

@@ -134,6 +134,26 @@ import Testing
         #expect(try pair.carryOut(.due(since: nil)) == nil)
     }
 
+    @Test func `First answers of all workers stop the app together, and only a share that is high enough does`() throws
+    {
+        let pair = try Pair()
+        func answers(_ suspects: Int, of count: Int) -> PausedApps.Order {
+            .answers(suspects: suspects, of: count, threshold: 50, least: 20, wait: .seconds(15))
+        }
+        for worker in 1...6 { #expect(try pair.carryOut(answers(3, of: 3), by: "w\(worker)") == nil) }
+        pair.pass(.seconds(60))
+        #expect(try pair.carryOut(answers(10, of: 10)) == nil, "those before are forgotten")
+        #expect(try pair.carryOut(answers(0, of: 31), by: "w2") == nil)
+        #expect(try pair.carryOut(answers(10, of: 10), by: "w3") == nil, "20 of 51")
+        let pause = try #require(try pair.carryOut(answers(11, of: 11), by: "w4"))
+        #expect(pause.cause == "suspects" && pause.left == .seconds(15) && pause.since == pause.time)
+        pair.pass(.milliseconds(1))
+        #expect(try pair.carryOut(answers(1, of: 1), by: "w5")?.since == pause.since)
+        try pair.carryOut(.resume(since: pause.since))
+        #expect(try pair.carryOut(answers(19, of: 19))?.isPaused == false, "it begins anew")
+        #expect(try pair.carryOut(answers(1, of: 1), "news") == nil, "each app by itself")
+    }
+
     @Test func `What is no entry is thrown away, and a reason keeps to one line`() throws {
         let pair = try Pair()
         _ = try pair.redis.send(RedisCommand("HSET", Keys.pausedApps, "fault:shop", "nonsense", "other", "1"))
@@ -167,6 +187,13 @@ import Testing
                 .probe(since: since), .probe(since: since), .probe(since: since), .yield(since: since),
                 .fail(since: since, cause: cause, first: .seconds(15), longest: .seconds(300)),
                 .resume(since: since), .due(since: old),
+                .answers(
+                    suspects: wait.milliseconds.isMultiple(of: 2) ? 3 : 1,
+                    of: 4,
+                    threshold: 50,
+                    least: 20,
+                    wait: wait
+                ),
                 .hold(for: Bool.random(using: &random) ? wait + .seconds(1) : nil, reason: "r", since: old), .release,
             ]
             guard let order = orders.randomElement(using: &random) else { continue }
