@@ -76,6 +76,7 @@ let simulators: [Target] =
 let tests: [Target] = [
     .target(name: "TestLoop", dependencies: ["Loop"], path: "Tests/TestLoop"),
     .target(name: "TestRandom", path: "Tests/TestRandom"),
+    .target(name: "TestModels", dependencies: ["Store", "Push"], path: "Tests/TestModels"),
     .target(name: "TestServers", path: "Tests/TestServers"),
     .target(
         name: "TestFleet",
@@ -92,7 +93,10 @@ let tests: [Target] = [
         exclude: ["Corpus"]
     ),
     .testTarget(name: "BrokerTests", dependencies: ["TestRandom", "Broker", "Wire", "Loop", "Push", "TestServers"]),
-    .testTarget(name: "StoreTests", dependencies: ["TestRandom", "Store", "Wire", "Loop", "Push", "TestServers"]),
+    .testTarget(
+        name: "StoreTests",
+        dependencies: ["TestModels", "TestRandom", "Store", "Wire", "Loop", "Push", "TestServers"]
+    ),
     .testTarget(
         name: "APNsTests",
         dependencies: ["TestRandom", "APNs", "HTTP2", "Wire", "Loop", "Push", "TestServers", crypto]
@@ -103,7 +107,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "WorkerTests",
-        dependencies: ["TestRandom", "Worker", "Push", "APNs", "Broker", "Store", logging]
+        dependencies: ["TestModels", "TestRandom", "Worker", "Push", "APNs", "Broker", "Store", logging]
     ),
     .testTarget(
         name: "PushfleetTests",

@@ -14,6 +14,7 @@
 /// | `pf:{workers}:all` | sorted set | worker ids by last beat | 1 day |
 /// | `pf:{workers}:pools` | sorted set | budget pools by the last beat that named them | 90 days |
 /// | `pf:rate:{app}` | string | run id, when the app's token bucket would be full, when a worker was last sent away | 30 days |
+/// | `pf:{paused}:apps` | hash | `fault:app`, `hand:app`: paused apps, see ``AppPause`` | as its entries; a pause by hand without end stays |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
 ///
 /// Times are milliseconds since 1970 by the clock of Redis, those of `pf:rate` microseconds.
@@ -35,6 +36,7 @@ package enum Keys {
     package static let allPools = "pf:{workers}:pools"
 
     package static func rate(app: String) -> String { "pf:rate:{\(app)}" }
+    package static let pausedApps = "pf:{paused}:apps"
 
     package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
 

@@ -23,6 +23,7 @@ extension WorkerLoop {
         if evidence == .accepted, line.isOpen, line.gate.topics.isEmpty {
             // Nearly always.
             line.credentialGate.circuit.answered()
+            if line.gate.breaker.isYoung { self.answeredEarly(line, isSuspect: false) }
             _ = line.gate.breaker.answered(isSuspect: false)
             return
         }
@@ -36,6 +37,7 @@ extension WorkerLoop {
         self.changed(line, line.gate.pause.heard(evidence, of: push.context, at: now))
         if !line.gate.topics.isEmpty { self.hearOfTopic(isTopicFault ? .refused : evidence, of: push, at: now) }
         guard evidence == .accepted || evidence == .suspect, !push.isLate else { return }
+        if line.gate.breaker.isYoung { self.answeredEarly(line, isSuspect: evidence == .suspect) }
         if line.gate.breaker.answered(isSuspect: evidence == .suspect) { self.pause(line, .suspects, reason: nil) }
     }
 
@@ -48,16 +50,19 @@ extension WorkerLoop {
         }
     }
 
-    private func changed(_ line: Line, _ change: Pause.Change) {
+    func changed(_ line: Line, _ change: Pause.Change) {
         switch change {
         case .none: return
-        case .paused: self.stopped(line)
+        case .paused:
+            self.stopped(line)
+            self.tellFleet(of: line)
         case .probesAgain: self.release()
         case .resumed:
             line.gate.breaker.clear()
             for other in self.lines where other.gate === line.gate { self.tell.resumed(other.queue) }
             self.updatePrefetches()
             self.release()
+            self.tellFleet(of: line)
         }
     }
 
@@ -67,6 +72,7 @@ extension WorkerLoop {
     func pause(_ line: Line, _ cause: Pause.Cause, reason: ApnsReason?) {
         guard line.gate.pause.begin(cause, at: self.loop.now) else { return }
         self.stopped(line)
+        self.tellFleet(of: line)
         for other in self.lines where other.gate === line.gate {
             switch cause {
             case .credential: self.tell.paused(other.queue, reason: reason)
@@ -85,7 +91,7 @@ extension WorkerLoop {
     }
 
     /// What was taken for a stopped app goes back.
-    private func stopped(_ line: Line) {
+    func stopped(_ line: Line) {
         self.updatePrefetches()
         for sender in line.senders { self.giveBackWaiting(of: sender, app: line.app?.id) }
     }
@@ -115,8 +121,8 @@ extension WorkerLoop {
     /// Lets one push of each pause that is over find out.
     func probeWhatIsDue() {
         let now = self.loop.now
+        self.lookAtPauses(at: now)
         for line in self.lines {
-            if line.gate.pause.isDue(at: now) { self.tell.probing(line.app?.id ?? "", line.gate.cause) }
             if line.credentialGate.circuit.isDue(at: now) {
                 self.tell.probing(line.sender?.credential.name ?? "", .outage)
             }

@@ -23,6 +23,8 @@ final class WorkerLoop {
     let flush: CounterFlush
     private let identity: WorkerBeat
     let id: InstanceID
+    /// Host and process id, for people.
+    let name: String
     private let lease: LeaseSettings
     private(set) var settler: Settler!
     /// One for each credential, in the order of the settings.
@@ -41,6 +43,8 @@ final class WorkerLoop {
     /// Pushes that wait for the answer to a probe.
     var held: [SendQueue.Push] = []
     var throttle: TokenThrottle
+    /// Whether Redis was asked for the pauses of all apps; nothing is taken before.
+    var arePausesKnown = false
     var shutdown = Shutdown()
     let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
     private var pumpsDue: [Sender] = []
@@ -65,6 +69,7 @@ final class WorkerLoop {
         )
         self.counters = Counting(self.flush)
         self.id = parts.id
+        self.name = parts.name
         self.lease = parts.lease
         self.identity = WorkerBeat(
             id: parts.id,
@@ -197,7 +202,10 @@ final class WorkerLoop {
     func updatePrefetches() {
         for line in self.lines {
             let sharing = self.lines.count { $0.sender === line.sender }
-            line.updatePrefetch(consumers: sharing, isDraining: self.shutdown.isDraining)
+            line.updatePrefetch(
+                consumers: sharing,
+                isDraining: self.shutdown.isDraining || !self.arePausesKnown
+            )
         }
     }
 
@@ -224,13 +232,14 @@ final class WorkerLoop {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
             beat.prefetch += line.currentPrefetch
-            if let cause = line.cause { beat.paused[app.id] = cause.rawValue }
+            if let cause = line.cause { beat.paused[app.id] = cause }
         }
         for line in self.unfinished.retired where line.inFlight > 0 {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)", default: 0] += line.inFlight
         }
         self.redis.run(beat.call) { _ in }
+        self.askForPauses()
     }
 
     private func warnOfExpiry(_ sender: Sender) {
@@ -281,6 +290,7 @@ final class WorkerLoop {
         case .ready:
             if self.redisTrouble != .none { self.tell.redisIsBack() }
             self.redisTrouble = .none
+            self.askForPauses()
         case .waiting(let reason):
             if self.redisTrouble == .none { self.tell.redisProblem(reason) }
             if self.redisTrouble == .none { self.redisTrouble = .away }

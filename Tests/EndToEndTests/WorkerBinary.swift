@@ -22,6 +22,8 @@ final class WorkerBinary: Sendable {
 
     var output: String { (try? String(contentsOfFile: self.log, encoding: .utf8)) ?? "" }
 
+    var pid: Int32 { self.process.pid }
+
     /// Whether it said that it takes messages.
     var isReady: Bool { self.output.split(separator: "\n").contains("ready") }
 

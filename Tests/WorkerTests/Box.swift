@@ -1,4 +1,5 @@
 import Push
+import Store
 
 @testable import Worker
 
@@ -20,6 +21,24 @@ extension Box<Pause> {
     func heard(_ evidence: Pause.Evidence, of context: UInt64, at now: MonotonicTime) -> Pause.Change {
         self.value.heard(evidence, of: context, at: now)
     }
+}
+
+extension Box<SharedPause> {
+    func begin(_ cause: Pause.Cause, at now: MonotonicTime) -> Bool { self.value.begin(cause, at: now) }
+    func heard(_ evidence: Pause.Evidence, of context: UInt64, at now: MonotonicTime) -> Pause.Change {
+        self.value.heard(evidence, of: context, at: now)
+    }
+    func order(canProbe: Bool, at now: MonotonicTime) -> PausedApps.Order? {
+        self.value.order(canProbe: canProbe, at: now)
+    }
+    func unanswered(canProbe: Bool, at now: MonotonicTime) -> Bool {
+        self.value.unanswered(canProbe: canProbe, at: now)
+    }
+}
+
+extension Box<HandPause> {
+    func heard(_ pause: AppPause?, at now: MonotonicTime) -> SharedPause.Change { self.value.heard(pause, at: now) }
+    func isOver(at now: MonotonicTime) -> Bool { self.value.isOver(at: now) }
 }
 
 extension Box<SuspectBreaker> {

@@ -32,11 +32,15 @@ package struct CounterReader: Sendable {
             let hash = try await self.hash(Keys.budget(pool: name))
             if let pool = FleetStatus.Pool(name: name, hash, now: now) { found.append(pool) }
         }
+        let pauses = try await self.hash(Keys.pausedApps).compactMap { field, value in
+            value.text.flatMap { AppPause(field: field, value: $0, time: now) }
+        }
         return FleetStatus(
             time: now,
             lanes: lanes.sorted { ($0.app, $0.lane) < ($1.app, $1.lane) },
             workers: workers.sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) },
-            pools: found
+            pools: found,
+            pauses: pauses.filter(\.isStanding).sorted { ($0.app, $0.kind.rawValue) < ($1.app, $1.kind.rawValue) }
         )
     }
 

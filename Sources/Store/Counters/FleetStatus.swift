@@ -8,6 +8,8 @@ package struct FleetStatus: Hashable, Sendable {
     package var lanes: [Lane]
     package var workers: [WorkerBeat]
     package var pools: [Pool]
+    /// Apps that are paused for the whole fleet.
+    package var pauses: [AppPause] = []
 
     /// The counters of one app and lane since they were last reset.
     package struct Lane: Hashable, Sendable {

@@ -2,7 +2,12 @@ internal import Push
 
 /// What stops one app, both of its lanes: pauses, by app or by topic, and the breaker that watches suspect answers.
 final class AppGate {
-    var pause = Pause()
+    /// For what Apple answers; the fleet's, as far as Redis is there.
+    var pause = SharedPause()
+    /// By an operator.
+    var hand = HandPause()
+    /// Whether an order about it is on its way to Redis; there is one at a time.
+    var isAsking = false
     /// Topics that the credential may not push to, while the app's others go on. Almost always empty.
     var topics: [[UInt8]: Pause] = [:]
     /// Refusals that are not believed yet, by topic; under no topic those that concern all. Almost always empty.
@@ -10,6 +15,8 @@ final class AppGate {
     var breaker: SuspectBreaker
     /// Nil if the app's rate is not limited.
     var rate: AppRate?
+    /// Answers that the breaker was too young to judge and the fleet has not heard of yet.
+    var early: (suspects: Int, answers: Int) = (0, 0)
 
     init(_ settings: BreakerSettings) {
         self.breaker = SuspectBreaker(window: settings.window, threshold: settings.threshold)

@@ -171,25 +171,32 @@ final class Line {
 
     private var flow: Flow {
         if self.isOpen { return .open }
-        for pause in [self.gate.pause, self.credentialGate.circuit.pause] {
+        if self.gate.hand.isPaused { return .stopped }
+        for pause in [self.gate.pause.own, self.credentialGate.circuit.pause] {
             if case .paused = pause.state { return .stopped }
         }
         return .probing
     }
 
     /// Whether nothing stops it.
-    var isOpen: Bool { self.gate.pause.isFlowing && self.credentialGate.circuit.pause.isFlowing }
+    var isOpen: Bool {
+        self.gate.pause.isFlowing && self.credentialGate.circuit.pause.isFlowing && !self.gate.hand.isPaused
+    }
 
     /// Whether a push of it may go now.
     var passage: Pause.Admission {
         if self.isRetired { return .giveBack }
         if self.isOpen { return .go }
+        if self.gate.hand.isPaused { return .giveBack }
         let both = [self.gate.pause.admission, self.credentialGate.circuit.pause.admission]
         return both.contains(.giveBack) ? .giveBack : both.contains(.hold) ? .hold : .go
     }
 
-    /// Why it does not flow; nil if it does.
-    var cause: Pause.Cause? { self.gate.cause ?? self.credentialGate.circuit.pause.cause }
+    /// Why it does not flow, as the heartbeat says it; nil if it does.
+    var cause: String? {
+        if self.gate.hand.isPaused { return HandPause.cause }
+        return (self.gate.cause ?? self.credentialGate.circuit.pause.cause)?.rawValue
+    }
 }
 
 extension Line: ConsumerDelegate {

@@ -132,6 +132,21 @@ struct Pause: Equatable {
         if case .paused = self.state { self.state = .paused(until: now) }
     }
 
+    // MARK: With the fleet
+
+    /// Waits as the fleet does, whatever it did before.
+    mutating func adopt(_ cause: Cause, until time: MonotonicTime, pauses: Int) {
+        self.cause = cause
+        self.pauses = pauses
+        self.state = .paused(until: time)
+    }
+
+    /// Somebody else found that it is over.
+    mutating func end() { _ = self.resume() }
+
+    /// How many waits there were, the present one included.
+    var waits: Int { self.pauses }
+
     /// Begins to probe once the pause is over.
     /// - Returns: whether it began now.
     mutating func isDue(at now: MonotonicTime) -> Bool {

@@ -9,7 +9,7 @@ struct SuspectBreaker {
     /// Fewer answers than this tell nothing.
     static let least = 20
 
-    private let threshold: Int
+    let threshold: Int
     private var answers: [Bool]
     private var next = 0
     private var count = 0
@@ -38,6 +38,9 @@ struct SuspectBreaker {
         self.suspects += 1
         return self.threshold > 0 && self.count >= Self.least && self.suspects * 100 >= self.threshold * self.count
     }
+
+    /// Whether it has seen too few answers to judge by itself.
+    var isYoung: Bool { self.count < Self.least }
 
     /// A probe went through: what was before tells nothing any more.
     mutating func clear() {

@@ -99,6 +99,36 @@ struct Teller: Sendable {
         )
     }
 
+    func pausedByFleet(_ app: String, _ cause: Pause.Cause?) {
+        self.logger.error(
+            "Paused: another worker says so; messages stay in RabbitMQ",
+            metadata: [Key.app: "\(app)", Key.cause: "\(cause?.rawValue ?? "")"]
+        )
+    }
+
+    func pausedByHand(_ app: String, by name: String, reason: String) {
+        self.logger.notice(
+            "Paused by hand: messages stay in RabbitMQ until pushfleet resume",
+            metadata: [Key.app: "\(app)", "push.paused_by": "\(name)", Key.detail: "\(reason)"]
+        )
+    }
+
+    func resumedByHand(_ app: String) {
+        self.logger.notice("A pause by hand is over", metadata: [Key.app: "\(app)"])
+    }
+
+    /// - Parameter isNew: whether it was not told before.
+    func pausesUnknown(_ problem: String, isNew: Bool) {
+        guard isNew else { return }
+        self.logger.error(
+            """
+            Redis refuses to tell which apps are paused: this worker goes by its own pauses only; \
+            see deploy/redis/users.acl.example
+            """,
+            metadata: [Key.detail: "\(problem)"]
+        )
+    }
+
     func probing(_ name: String, _ cause: Pause.Cause?) {
         self.logger.notice(
             "Probing with one message",

@@ -7,6 +7,7 @@ extension StatusReport {
     func lines() -> [String] {
         var parts: [[String]] = []
         if let queues = self.queues { parts += Self.lines(queues) }
+        if let pauses = self.pausedApps, !pauses.isEmpty { parts.append(self.lines(pauses)) }
         if let lanes = self.lanes { parts += self.lines(lanes) }
         if let budgets = self.budgets { parts.append(self.lines(budgets)) }
         if let workers = self.workers { parts.append(self.lines(workers)) }
@@ -83,6 +84,21 @@ extension StatusReport {
         [latency.p50Ms, latency.p95Ms, latency.p99Ms].map { value in
             value.map { DurationText.spoken(.milliseconds(Int64($0.rounded(.up)))) } ?? "-"
         }
+    }
+
+    private func lines(_ pauses: [PausedApp]) -> [String] {
+        let now = self.timeMs ?? 0
+        var table = Table("paused app", "cause", ">for", ">next", "by", "reason")
+        for pause in pauses {
+            let next: String
+            switch pause.untilMs {
+            case _ where pause.probedBy != nil: next = "probing"
+            case nil: next = "resume"
+            case let until?: next = until > now ? "in \(Self.ago(now, until))" : "now"
+            }
+            table.add(pause.app, pause.cause, Self.ago(pause.sinceMs, now), next, pause.by, pause.reason ?? "")
+        }
+        return table.lines()
     }
 
     private func lines(_ budgets: [Budget]) -> [String] {

@@ -63,12 +63,28 @@ struct StatusReport: Encodable {
         let certificateExpiresAtMs: Int64?
     }
 
+    /// An app that is paused for the whole fleet.
+    struct PausedApp: Encodable, Equatable {
+        let app: String
+        /// `credential`, `suspects` or `hand`.
+        let cause: String
+        let sinceMs: Int64
+        /// When the next probe may go, or a pause by hand ends; missing for one without end.
+        let untilMs: Int64?
+        /// The worker whose probe is to find out; missing while there is none.
+        let probedBy: String?
+        /// The worker, as host and process id, or the operator.
+        let by: String
+        let reason: String?
+    }
+
     /// When Redis was read, by its clock.
     let timeMs: Int64?
     let queues: [Queue]?
     let lanes: [Lane]?
     let workers: [Worker]?
     let budgets: [Budget]?
+    let pausedApps: [PausedApp]?
 
     init(_ snapshot: FleetSnapshot, budgets: [Store.Budget]) {
         self.queues = snapshot.queues?.map(Queue.init)
@@ -77,6 +93,7 @@ struct StatusReport: Encodable {
             Lane(lane, inFlight: snapshot.inFlight(app: lane.app, lane: lane.lane))
         }
         self.workers = snapshot.fleet?.workers.map(Worker.init)
+        self.pausedApps = snapshot.fleet?.pauses.map(PausedApp.init)
         self.budgets = snapshot.fleet?.pools.map { pool in
             Budget(
                 pool: pool.name,
@@ -111,6 +128,18 @@ extension StatusReport.Queue {
         case .receipts: (self.kind, self.app, self.lane) = ("receipts", nil, nil)
         case .unrouted: (self.kind, self.app, self.lane) = ("unrouted", nil, nil)
         }
+    }
+}
+
+extension StatusReport.PausedApp {
+    init(_ pause: AppPause) {
+        self.app = pause.app
+        self.cause = pause.cause
+        self.sinceMs = pause.since.milliseconds
+        self.untilMs = pause.until?.milliseconds
+        self.probedBy = pause.probeLeft > .zero ? pause.prober : nil
+        self.by = pause.by
+        self.reason = pause.reason.isEmpty ? nil : pause.reason
     }
 }
 

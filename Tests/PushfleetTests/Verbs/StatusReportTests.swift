@@ -109,7 +109,7 @@ internal import Testing
         let object = try #require(
             try JSONSerialization.jsonObject(with: Terminal.encode(report)) as? [String: Any]
         )
-        #expect(Set(object.keys) == ["queues", "lanes", "workers", "budgets", "time_ms"])
+        #expect(Set(object.keys) == ["queues", "lanes", "workers", "budgets", "paused_apps", "time_ms"])
         let queues = try #require(object["queues"] as? [[String: Any]])
         #expect(queues.count == 9)
         #expect(
@@ -128,6 +128,45 @@ internal import Testing
         #expect((object["workers"] as? [[String: Any]])?.first?["paused"] as? [String: String] == ["shop": "suspects"])
         let budget = try #require((object["budgets"] as? [[String: Any]])?.first)
         #expect(budget["held"] as? Int == 2 && budget["in_force"] as? Int == 3 && budget["configured"] as? Int == 4)
+    }
+
+    @Test("paused apps are told with cause, since when, by whom and until when")
+    func paused() throws {
+        func pause(_ field: String, _ value: String) -> AppPause {
+            AppPause(field: field, value: value, time: Self.fleet.time)!
+        }
+        var fleet = Self.fleet
+        fleet.pauses = [
+            pause("fault:shop", "1 suspects 970000 1005000 2 - 0 0 host:7\t"),
+            pause("hand:shop", "1 hand 940000 0 0 - 0 0 me@here\twrong campaign"),
+            pause("fault:news", "1 credential 970000 990000 2 w1 1003000 0 host:7\t"),
+        ]
+        let report = StatusReport(FleetSnapshot(queues: nil, fleet: fleet), budgets: [])
+        let lines = report.lines()
+        #expect(lines[0].split(separator: " ").prefix(5) == ["paused", "app", "cause", "for", "next"])
+        #expect(lines[1].split(separator: " ") == ["shop", "suspects", "30s", "in", "5s", "host:7"])
+        #expect(lines[2].split(separator: " ") == ["shop", "hand", "1m", "resume", "me@here", "wrong", "campaign"])
+        #expect(lines[3].split(separator: " ") == ["news", "credential", "30s", "probing", "host:7"])
+        let object = try JSONSerialization.jsonObject(with: Terminal.encode(report)) as? [String: Any]
+        let apps = try #require(object?["paused_apps"] as? [[String: Any]])
+        #expect(Set(apps[0].keys) == ["app", "cause", "since_ms", "until_ms", "by"])
+        #expect(Set(apps[1].keys) == ["app", "cause", "since_ms", "by", "reason"])
+        #expect(apps[2]["probed_by"] as? String == "w1")
+    }
+
+    @Test("resume tells what was and what still is")
+    func resumed() {
+        func pause(_ field: String, _ cause: String) -> AppPause {
+            AppPause(field: field, value: "1 \(cause) 1 0 0 - 0 0 me\t", time: UnixTime(milliseconds: 1))!
+        }
+        let (hand, fault) = (pause("hand:shop", "hand"), pause("fault:shop", "suspects"))
+        #expect(PauseReport(resumed: "shop", []).lines == ["shop was not paused"])
+        #expect(PauseReport(resumed: "shop", [hand]).lines == ["shop goes on"])
+        let goesOn = "shop is paused (suspects) and probed now; it goes on when a push goes through"
+        #expect(PauseReport(resumed: "shop", [fault]).lines == [goesOn])
+        let both = PauseReport(resumed: "shop", [hand, fault])
+        #expect(both.lines == ["the pause of shop by hand is over", goesOn])
+        #expect(both.paused && both.wasPausedByHand == true && both.cause == "suspects")
     }
 
     @Test("what did not answer is left out, what is missing is told")

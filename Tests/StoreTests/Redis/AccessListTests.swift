@@ -75,6 +75,16 @@ import Testing
         beat.connectionsHeld = ["pool": 1]
         _ = try await worker.run(beat.call)
 
+        let hold = PausedApps.Order.hold(for: nil, reason: "", since: nil)
+        _ = try await desk.run(PausedApps.call(hold, app: "app", by: "desk", name: "me"))
+        let pause = PausedApps.Order.pause(cause: "suspects", wait: .seconds(15), pauses: 1, since: nil)
+        _ = try await worker.run(PausedApps.call(pause, app: "app", by: "w", name: "h:1"))
+        _ = try await worker.run(PausedApps.call(pause, app: "nonsense", by: "w", name: "h:1"))
+        try redis.cli("hset", Keys.pausedApps, "fault:nonsense", "x")
+        #expect(PausedApps.answer(try await desk.run(PausedApps.read))?.count == 2)
+        #expect(try await CounterReader(desk).read().pauses.map(\.cause) == ["suspects", "hand"])
+        _ = try await desk.run(PausedApps.call(.release, app: "app", by: "desk", name: "me"))
+
         let client = try TestClient(try Self.address("worker", redis))
         await client.waitUntilReady()
         let isWritten: Bool = await client.with { client, completion in
