@@ -32,7 +32,7 @@ final class SimulatedLine {
     func newPrefetch(allowed: Int, consumers: Int) -> Int? {
         if self.isOpen { return self.prefetch.update(connections: allowed, consumers: consumers) }
         self.prefetch.forget()
-        for pause in [self.gate.pause, self.credential.circuit.pause] {
+        for pause in [self.gate.pause.own, self.credential.circuit.pause] {
             if case .paused = pause.state { return 0 }
         }
         return allowed > 0 ? 1 : 0

@@ -346,7 +346,8 @@ extension SimulatedWorker {
 
     func probeWhatIsDue() {
         for line in self.lines {
-            _ = line.gate.pause.isDue(at: self.now)
+            // Each worker by itself, as without Redis: the fleet's part of pauses has a simulation of its own.
+            _ = line.gate.pause.unanswered(canProbe: true, at: self.now)
             _ = line.credential.circuit.isDue(at: self.now)
         }
     }
