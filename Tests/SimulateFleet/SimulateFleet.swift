@@ -24,7 +24,8 @@ import Glibc
             // The same history again, now with its events.
             let (_, traced) = FleetSimulation.live(seed: seed, bug: options.bug, isTracing: true)
             print(traced ?? violation!)
-            print("after \(seed - options.start + 1) seeds; all events: scripts/simulate --trace \(seed)")
+            let bug = options.bug.map { " --bug \($0)" } ?? ""
+            print("after \(seed - options.start + 1) seeds; all events: scripts/simulate --trace \(seed)\(bug)")
             Glibc.exit(1)
         }
         print("\(options.seeds) seeds from \(options.start) went well")

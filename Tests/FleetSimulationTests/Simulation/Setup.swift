@@ -44,8 +44,8 @@ struct Setup {
         self.faultTime = Int.random(in: 10_000...30_000, using: &random)
         self.longestPause = Int.random(in: 2_000...8_000, using: &random)
         self.isDeclared = random.chance(0.7)
-        self.watchesTurns = random.chance(0.15)
-        let isShort = random.chance(0.8)
+        self.watchesTurns = random.chance(0.1)
+        let isShort = random.chance(0.9)
         self.lease =
             isShort
             ? try! LeaseSettings(ttl: .seconds(6), heartbeat: .seconds(1), quantum: .seconds(6)) : .standard

@@ -123,7 +123,8 @@ import Testing
         // The old worker is gone; its silence is longer than heartbeats explain, but it held leases that have ended.
         _ = try pool.renew(new, 2)
         pool.now += 20_001
-        #expect(try pool.renew(new, 3)?.limit == 9)
+        let proof = RenewRequest.Proof(base: 2, elapsed: .milliseconds(20_001))
+        #expect(try pool.renew(new, 3, proof: proof)?.limit == 9)
     }
 
     @Test func `A request that is not newer changes nothing`() throws {
@@ -156,8 +157,22 @@ import Testing
         #expect(answer.limit == 3 && answer.quarantine == .seconds(20))
         #expect(try pool.renew(second, 1)?.limit == 0)
         pool.now += 20_000
-        #expect(try pool.renew(first, 3, open: 3, want: 3, claim: 3)?.limit == 3)
+        let proof = RenewRequest.Proof(base: 2, elapsed: .seconds(20))
+        #expect(try pool.renew(first, 3, open: 3, want: 3, claim: 3, proof: proof)?.limit == 3)
         #expect(try pool.renew(second, 2)?.limit == 1)
+    }
+
+    /// The data are lost, and before the holder has claimed what it has, the clock jumps by more than a lease.
+    @Test func `A jump of the clock that nobody can vouch against begins a quarantine anew`() throws {
+        var pool = try Pool(4)
+        let (holder, early, late) = (InstanceID(), InstanceID(), InstanceID())
+        #expect(try pool.renew(holder, 1, want: 4)?.grant == 4)
+        _ = try pool.redis.send(RedisCommand("DEL", Keys.budget(pool: pool.budget.pool)))
+        #expect(try pool.renew(early, 1)?.quarantine == .seconds(20))
+        pool.now += 30_000
+        let answer = try #require(try pool.renew(late, 1))
+        #expect(answer.limit == 0 && answer.quarantine == .seconds(20))
+        #expect(try pool.renew(holder, 2, open: 4, want: 4, claim: 4)?.limit == 4)
     }
 
     /// The bound behind the rules: a jump that nobody can notice ends leases early by less than the margin.
