@@ -112,6 +112,7 @@ extension FleetSimulation {
     func freeze(_ worker: SimulatedWorker, for time: Int) {
         guard !worker.isFrozen, worker.isAlive else { return }
         self.note("w\(worker.index) stops for \(Self.seconds(time))")
+        worker.isFrozen = true
         worker.frozenUntil = self.now + time
         for link in [worker.consuming, worker.publishing] {
             guard let link else { continue }
@@ -121,8 +122,8 @@ extension FleetSimulation {
     }
 
     func thaw(_ worker: SimulatedWorker) {
-        guard worker.isAlive, worker.frozenUntil >= self.now - 1 || !worker.heldEvents.isEmpty else { return }
-        guard worker.frozenUntil <= self.now else { return }
+        guard worker.isAlive, worker.isFrozen, worker.frozenUntil <= self.now else { return }
+        worker.isFrozen = false
         self.note("w\(worker.index) goes on")
         let events = worker.heldEvents
         worker.heldEvents = []

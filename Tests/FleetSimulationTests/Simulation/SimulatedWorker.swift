@@ -18,6 +18,8 @@ final class SimulatedWorker {
 
     // The process and what is around it.
     var isAlive = true
+    /// Whether it is stopped, and until when.
+    var isFrozen = false
     var frozenUntil = 0
     /// What came in while the process was stopped.
     var heldEvents: [() -> Void] = []
@@ -107,8 +109,6 @@ final class SimulatedWorker {
     }
 
     var wallTime: UnixTime { UnixTime(milliseconds: Int64(1_700_000_000_000 + self.simulation.now + self.wallOffset)) }
-
-    var isFrozen: Bool { self.simulation.now < self.frozenUntil }
 
     /// How many milliseconds until a time of its own clock.
     func wait(until time: MonotonicTime) -> Int {

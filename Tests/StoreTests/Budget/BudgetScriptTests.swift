@@ -172,7 +172,7 @@ import Testing
         pool.now += 30_000
         let answer = try #require(try pool.renew(late, 1))
         #expect(answer.limit == 0 && answer.quarantine == .seconds(20))
-        #expect(try pool.renew(holder, 2, open: 4, want: 4, claim: 4)?.limit == 4)
+        #expect(try pool.renew(holder, 2, open: 4, want: 4, claim: 4)?.grant == 4)
     }
 
     /// The bound behind the rules: a jump that nobody can notice ends leases early by less than the margin.
