@@ -71,6 +71,8 @@ extension WorkerLoop {
         self.retire(app.id)
         if let before = old?.app, before.rate != app.rate { gate.rate = self.makeRate(app) }
         self.addLines(of: app, sender, gate: gate)
+        // It may be paused.
+        if old == nil { self.askForPauses() }
         self.unfinished.forget(app.id)
         self.updateLadder()
         if old == nil { self.tell.appAdded(app.id) } else { self.tell.appChanged(app.id) }
