@@ -164,7 +164,9 @@ extension WorkerLoop {
         pushes += self.held
         self.held = []
         pushes += self.throttle.takeWaiting()
-        for line in self.lines + self.unfinished.retired where line.lane == .now { pushes += line.gate.rate?.takeWaiting() ?? [] }
+        for line in self.lines + self.unfinished.retired where line.lane == .now {
+            pushes += line.gate.rate?.takeWaiting() ?? []
+        }
         for push in pushes where self.flights.contains(push.flight) {
             let line = self.flights[push.flight].line
             let own = line.sender(for: self.flights[push.flight].job)
