@@ -114,7 +114,7 @@ final class PausedFleet {
     private func ask<Answer>(
         _ worker: Worker,
         _ run: @escaping () -> Answer,
-        _ answered: @escaping (Answer?) -> Void
+        then answered: @escaping (Answer?) -> Void
     ) {
         let there = Int.random(in: 1...40, using: &self.random)
         let arrival = max(worker.lastArrival, self.now + there + Int.random(in: 1...40, using: &self.random))
@@ -133,14 +133,18 @@ final class PausedFleet {
 
     private func beat(_ worker: Worker) {
         let asked = self.time
-        self.ask(worker, { [unowned self] in self.model.read() }) { [unowned self] pauses in
-            guard let pauses else { return }
-            _ = worker.hand.heard(pauses["hand:shop"], at: self.time)
-            self.heard(
-                worker.pause.heard(pauses["fault:shop"], asked: asked, as: worker.name, at: self.time),
-                worker
-            )
-        }
+        self.ask(
+            worker,
+            { [unowned self] in self.model.read() },
+            then: { [unowned self] pauses in
+                guard let pauses else { return }
+                _ = worker.hand.heard(pauses["hand:shop"], at: self.time)
+                self.heard(
+                    worker.pause.heard(pauses["fault:shop"], asked: asked, as: worker.name, at: self.time),
+                    worker
+                )
+            }
+        )
     }
 
     private func tick(_ worker: Worker) {
@@ -165,11 +169,12 @@ final class PausedFleet {
             worker.isAsking = true
             return self.ask(
                 worker,
-                { [unowned self] in self.model.carryOut(order, app: "shop", by: worker.name, name: name) }
-            ) { [unowned self] answer in
-                worker.isAsking = false
-                if let answer { _ = worker.hand.heard(answer, at: self.time) }
-            }
+                { [unowned self] in self.model.carryOut(order, app: "shop", by: worker.name, name: name) },
+                then: { [unowned self] answer in
+                    worker.isAsking = false
+                    if let answer { _ = worker.hand.heard(answer, at: self.time) }
+                }
+            )
         }
         guard let order = worker.pause.order(canProbe: worker.canSend && !worker.hand.isPaused, at: asked) else {
             return
@@ -177,25 +182,26 @@ final class PausedFleet {
         worker.isAsking = true
         self.ask(
             worker,
-            { [unowned self] in self.model.carryOut(order, app: "shop", by: worker.name, name: worker.name) }
-        ) { [unowned self] answer in
-            worker.isAsking = false
-            guard let answer else {
-                if worker.pause.unanswered(canProbe: worker.canSend && !worker.hand.isPaused, at: self.time) {
-                    self.fallbacks += 1
-                    self.probe(worker)
+            { [unowned self] in self.model.carryOut(order, app: "shop", by: worker.name, name: worker.name) },
+            then: { [unowned self] answer in
+                worker.isAsking = false
+                guard let answer else {
+                    if worker.pause.unanswered(canProbe: worker.canSend && !worker.hand.isPaused, at: self.time) {
+                        self.fallbacks += 1
+                        self.probe(worker)
+                    }
+                    return
                 }
-                return
+                let change = worker.pause.heard(
+                    answer,
+                    answering: order,
+                    asked: asked,
+                    as: worker.name,
+                    at: self.time
+                )
+                self.heard(change, worker)
             }
-            let change = worker.pause.heard(
-                answer,
-                answering: order,
-                asked: asked,
-                as: worker.name,
-                at: self.time
-            )
-            self.heard(change, worker)
-        }
+        )
     }
 
     private func heard(_ change: SharedPause.Change, _ worker: Worker) {
