@@ -9,10 +9,10 @@ struct PauseVerb: AsyncParsableCommand {
         commandName: "pause",
         abstract: "Stop sending for one app on all workers; its messages wait in RabbitMQ.",
         discussion: """
-            Workers see it within their next heartbeat (2 s). What is on its way to Apple is
-            still answered; what only waits goes back to its queue, and no attempt is spent.
-            Messages grow old meanwhile: past the app's age_limit, or their expires_at, they
-            are dead-lettered once it goes on.
+            Workers see it within their next heartbeat (2 s). What is on its way to
+            Apple is still answered; what only waits goes back to its queue, and no
+            attempt is spent. Messages grow old meanwhile: past the app's age_limit, or
+            their expires_at, they are dead-lettered once it goes on.
 
             Nothing ends it but pushfleet resume, or the end of --for; no probe does. An
             app that is paused by hand already gets the new reason and time.

@@ -22,7 +22,7 @@ struct WorkerVerb: AsyncParsableCommand {
             change and go, and the others do not notice. SIGHUP does both at once. Other
             changes need a restart, and the log names them.
 
-            --loops runs several workers in one process, each on a thread of its own and with
+            --loops runs several workers in one process, each with a thread,
             connections and a lease of its own; "ready" comes when all of them are.
 
             Examples:
