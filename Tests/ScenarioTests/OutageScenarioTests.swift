@@ -28,12 +28,12 @@ import Worker
 
     @Test func `GOAWAY storm: what was not processed is sent elsewhere, and costs no attempt`() async throws {
         try await Stage.play("goaway-storm") { stage in
-            try await stage.simulator.setLatency(.milliseconds(50))
+            try await stage.simulator.setLatency(.milliseconds(200))
             try await stage.startWorker()
             var next = 0
             // Something is under way all the time.
             try await eventually("the storm is over") {
-                if try await stage.waiting() < 300, next < 6000 {
+                if try await stage.waiting() < 300, next < 20_000 {
                     try await stage.publish((next..<next + 300).map(Stage.token))
                     next += 300
                 }
