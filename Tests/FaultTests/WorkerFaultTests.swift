@@ -24,7 +24,8 @@ extension FaultTests {
                 let verdict = try await fleet.finish()
                 verdict.show("F01 kill -9", "\(inFlight) in flight, share back after \(back.seconds)")
                 verdict.expectNothingLost(duplicates: inFlight)
-                #expect(inFlight >= 1000)
+                // What the victim's connections still held when it died.
+                #expect(inFlight >= 250)
                 #expect(survivor.end == .exit(0))
             }
         }
