@@ -108,6 +108,12 @@ extension WorkerLoop {
 
     // MARK: Classify
 
+    /// The number of the app that a request was for.
+    func app(of context: UInt64) -> Int? {
+        let id = FlightID(context: context)
+        return self.flights.contains(id) ? self.flights[id].line.turn.app : nil
+    }
+
     func received(
         _ reply: Reply,
         _ classification: Classification,

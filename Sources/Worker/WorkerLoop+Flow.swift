@@ -72,8 +72,8 @@ extension WorkerLoop {
     private func admit(_ job: Job, _ delivery: Delivery, on line: Line) {
         let now = self.loop.wallTime
         let published = delivery.headers.firstSeen ?? delivery.timestamp
-        line.received(tokens: job.tokenCount)
         line.inFlight += 1
+        if line.received(tokens: job.tokenCount) { self.needsPrefetches() }
         let id = self.flights.insert(
             Flight(
                 job,
@@ -102,10 +102,10 @@ extension WorkerLoop {
                 for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
                 return self.finishIfComplete(id)
             }
-            sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now)
+            sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now, of: line.turn)
         case .wait where self.flights[id].ledger.alreadyDoneCount > 0:
             // By another worker's clock its time had come.
-            sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now)
+            sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now, of: line.turn)
         case .wait(let until):
             self.counters.add(.held, line.counters)
             let wait = self.ladder.hold(remaining: until - now)

@@ -144,8 +144,8 @@ extension WorkerLoop {
         let line = self.flights[push.flight].line
         if line.isRetired { return self.giveBackUnsent(push) }
         guard let sender = line.sender(for: self.flights[push.flight].job) else { return }
-        let isUrgent = line.lane == .now
-        sender.enqueue(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
+        let tokens = push.token..<push.token + 1
+        sender.enqueue(push.flight, tokens: tokens, isUrgent: line.lane == .now, of: line.turn)
     }
 
     // MARK: Giving back

@@ -48,6 +48,9 @@ final class WorkerLoop {
     var shutdown = Shutdown()
     let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
     private var pumpsDue: [Sender] = []
+    private var arePrefetchesDue = false
+    /// Each app's number, which it keeps when it changes or goes and comes again.
+    private var appNumbers: [String: Int] = [:]
     var drained: () -> Void = {}
     var brokerClosed: () -> Void = {}
     private var isReadyTold = false
@@ -113,6 +116,7 @@ final class WorkerLoop {
         self.addLine(
             .unrouted,
             queue: FleetTopology.unrouted,
+            number: self.number(ofApp: ""),
             slot: self.counters.slot(app: "unrouted", lane: "unrouted"),
             gate: AppGate(BreakerSettings()),
             credentialGate: CredentialGate()
@@ -141,6 +145,7 @@ final class WorkerLoop {
                 .lane(app, lane, sender),
                 broadcasts: self.senders.first { $0.credential.broadcastsOf == app.credential },
                 queue: FleetTopology.workQueue(app: id, lane: lane),
+                number: self.number(ofApp: app.id),
                 slot: self.counters.slot(app: app.id, lane: lane.rawValue),
                 gate: gate,
                 credentialGate: credentialGate
@@ -148,10 +153,17 @@ final class WorkerLoop {
         }
     }
 
+    private func number(ofApp id: String) -> Int {
+        let number = self.appNumbers[id] ?? self.appNumbers.count
+        self.appNumbers[id] = number
+        return number
+    }
+
     private func addLine(
         _ kind: Line.Kind,
         broadcasts: Sender? = nil,
         queue: String,
+        number: Int,
         slot: CounterSlot,
         gate: AppGate,
         credentialGate: CredentialGate
@@ -160,10 +172,10 @@ final class WorkerLoop {
             kind,
             broadcasts: broadcasts,
             queue: queue,
+            number: number,
             counters: slot,
             gate: gate,
             credentialGate: credentialGate,
-            settings: self.settings.worker,
             worker: self
         )
         line.attach(to: self.consuming)
@@ -199,13 +211,35 @@ final class WorkerLoop {
         self.updatePrefetches()
     }
 
+    /// Divides anew what the worker may hold and what it may have in flight.
     func updatePrefetches() {
-        for line in self.lines {
-            let sharing = self.lines.count { $0.sender === line.sender }
-            line.updatePrefetch(
-                consumers: sharing,
-                isDraining: self.shutdown.isDraining || !self.arePausesKnown
-            )
+        let mayTake = !self.shutdown.isDraining && self.arePausesKnown
+        for line in self.lines where line.sender == nil {
+            line.updatePrefetch(share: mayTake ? self.settings.worker.prefetchPerConnection : nil)
+        }
+        for sender in self.allSenders {
+            sender.share(among: self.lines.filter { line in line.senders.contains { $0 === sender } }.map(\.turn))
+            let lines = self.lines.filter { $0.sender === sender }
+            guard mayTake, sender.connectionsAllowed > 0 else {
+                for line in lines { line.updatePrefetch(share: nil) }
+                continue
+            }
+            let capacity = sender.connectionsAllowed * self.settings.worker.prefetchPerConnection
+            let claims = lines.map { line in
+                PrefetchShares.Claim(weight: line.turn.weight, demand: line.prefetchWish(at: self.loop.now))
+            }
+            let shares = PrefetchShares.divide(capacity: capacity, among: claims)
+            for (line, share) in zip(lines, shares) { line.updatePrefetch(share: share) }
+        }
+    }
+
+    /// A queue gives all that it may: soon, and not for each message, it is seen whether it may give more.
+    func needsPrefetches() {
+        guard !self.arePrefetchesDue else { return }
+        self.arePrefetchesDue = true
+        self.loop.after(.milliseconds(250)) { [weak self] in
+            self?.arePrefetchesDue = false
+            self?.updatePrefetches()
         }
     }
 

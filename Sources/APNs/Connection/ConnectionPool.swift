@@ -129,6 +129,15 @@ package final class ConnectionPool {
     /// How many requests can be sent now.
     package var availableStreams: Int { self.ready.reduce(0) { $0 + $1.http2.availableStreams } }
 
+    /// How many requests can be sent now, and how many there could be at a time, on the connections that take any.
+    package var streams: (free: Int, total: Int) {
+        self.ready.reduce(into: (free: 0, total: 0)) { sum, connection in
+            let free = connection.http2.availableStreams
+            sum.free += free
+            sum.total += free + connection.http2.openStreams
+        }
+    }
+
     /// Sends on the connection with the fewest open requests that has room, so that load spreads, and a new one that
     /// Apple still holds to one stream gets the push that opens it up. Connections that are equal take turns; those of
     /// a credential that is being replaced come last.

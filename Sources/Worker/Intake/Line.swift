@@ -21,6 +21,8 @@ final class Line {
     let fit: PayloadFit
     /// Whether payloads are checked.
     let lint: PayloadLint.Mode
+    /// Whose turn it is when its pushes are sent.
+    let turn: AppTurn
     private let appID: AppID?
     /// What copies of its messages are published with, so that they come back here: a publisher may have reached the
     /// queue by another key. Nil for messages that no queue took.
@@ -45,10 +47,10 @@ final class Line {
         _ kind: Kind,
         broadcasts: Sender? = nil,
         queue: String,
+        number: Int,
         counters: CounterSlot,
         gate: AppGate,
         credentialGate: CredentialGate,
-        settings: WorkerSettings,
         worker: WorkerLoop
     ) {
         self.kind = kind
@@ -60,8 +62,9 @@ final class Line {
         self.counters = counters
         var rate: Int?
         if case .lane(let app, _, _) = kind { rate = app.rate?.rate }
-        self.prefetch = PrefetchPlan(perConnection: settings.prefetchPerConnection, rate: rate)
+        self.prefetch = PrefetchPlan(rate: rate)
         if case .lane(let app, let lane, _) = kind {
+            self.turn = AppTurn(app: number, weight: app.weight)
             let id = AppID(app.id)
             self.appID = id
             self.routingKey = id.map { FleetTopology.routingKey(app: $0, lane: lane) }
@@ -75,6 +78,7 @@ final class Line {
                 }
             )
         } else {
+            self.turn = AppTurn(app: number)
             self.appID = nil
             self.routingKey = nil
             self.admission = Admission(ageLimit: .zero)
@@ -116,19 +120,26 @@ final class Line {
 
     // MARK: How much it may hold
 
-    func received(tokens: Int) {
-        self.prefetch.received(tokens: tokens)
+    /// A message was received.
+    /// - Returns: whether it would take more than it may.
+    func received(tokens: Int) -> Bool {
+        self.prefetch.received(tokens: tokens, held: self.inFlight)
+    }
+
+    /// Pushes that it would hold if it could; nothing while it is stopped.
+    func prefetchWish(at now: MonotonicTime) -> Int {
+        let wish = self.prefetch.wish(at: now)
+        return self.isOpen ? wish : 0
     }
 
     /// Follows what the lease allows.
-    /// - Parameter consumers: how many lines share the sender's connections.
-    func updatePrefetch(consumers: Int, isDraining: Bool) {
-        let allowed = isDraining ? 0 : self.sender?.connectionsAllowed ?? 1
+    /// - Parameter share: pushes that it may hold; nil without a connection.
+    func updatePrefetch(share: Int?) {
         switch self.flow {
         case .open:
-            guard let prefetch = self.prefetch.update(connections: allowed, consumers: consumers) else { return }
+            guard let prefetch = self.prefetch.update(share: share) else { return }
             self.consumer.setPrefetch(prefetch)
-        case .probing where allowed > 0:
+        case .probing where share != nil:
             self.prefetch.forget()
             self.consumer.setPrefetch(1)
         case .probing, .stopped:

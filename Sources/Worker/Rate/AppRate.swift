@@ -35,7 +35,8 @@ final class AppRate {
 
     /// Keeps a push until there are tokens; then it goes back to its sender.
     func wait(_ push: SendQueue.Push, isUrgent: Bool) {
-        self.waiting.append(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
+        let tokens = push.token..<push.token + 1
+        self.waiting.append(push.flight, tokens: tokens, isUrgent: isUrgent, of: AppTurn(app: 0))
         guard !self.isStepDue, self.allowance.mayAsk(at: self.loop.now) else { return }
         // Once for all that the turn brings.
         self.isStepDue = true

@@ -1,7 +1,6 @@
-/// What waits for a stream, in order of arrival: `now` before `bulk`.
+/// What waits for a stream: `now` before `bulk`, and within a lane the apps in turns.
 ///
-/// A message with many tokens is one entry that is taken token by token, so that a large one costs no more to queue
-/// than a small one.
+/// Of ten pushes one is `bulk`'s while any waits, so that a flood of `now` slows it down but never stops it.
 struct SendQueue {
     /// One push that is to be sent.
     struct Push: Equatable {
@@ -9,70 +8,58 @@ struct SendQueue {
         let token: Int
     }
 
-    private struct Entry {
-        let flight: FlightID
-        var next: Int
-        let end: Int
-    }
-
-    private struct Line {
-        var entries: [Entry] = []
-        var head = 0
-
-        mutating func takeFirst() -> Push? {
-            guard self.head < self.entries.count else { return nil }
-            let push = Push(flight: self.entries[self.head].flight, token: self.entries[self.head].next)
-            self.entries[self.head].next += 1
-            if self.entries[self.head].next == self.entries[self.head].end { self.advance() }
-            return push
-        }
-
-        var isEmpty: Bool { self.head == self.entries.count }
-
-        mutating func takeEntry() -> Entry? {
-            guard !self.isEmpty else { return nil }
-            defer { self.advance() }
-            return self.entries[self.head]
-        }
-
-        private mutating func advance() {
-            self.head += 1
-            if self.head == self.entries.count {
-                self.entries.removeAll(keepingCapacity: true)
-                self.head = 0
-            } else if self.head > 1024, self.head * 2 > self.entries.count {
-                self.entries.removeFirst(self.head)
-                self.head = 0
-            }
-        }
-    }
-
-    private var now = Line()
-    private var bulk = Line()
+    private var now = AppTurns()
+    private var bulk = AppTurns()
+    /// Pushes of `now` that went since one of `bulk` did, while it had some waiting.
+    private var streak = 0
     /// How many pushes wait.
     private(set) var count = 0
 
+    private static let longestStreak = 9
+
     /// Queues tokens of a message.
-    mutating func append(_ flight: FlightID, tokens: Range<Int>, isUrgent: Bool) {
+    mutating func append(_ flight: FlightID, tokens: Range<Int>, isUrgent: Bool, of turn: AppTurn) {
         guard !tokens.isEmpty else { return }
         self.count += tokens.count
-        let entry = Entry(flight: flight, next: tokens.lowerBound, end: tokens.upperBound)
-        if isUrgent { self.now.entries.append(entry) } else { self.bulk.entries.append(entry) }
+        if isUrgent {
+            self.now.append(flight, tokens: tokens, of: turn)
+        } else {
+            self.bulk.append(flight, tokens: tokens, of: turn)
+        }
     }
 
     /// The next push to send.
-    mutating func takeFirst() -> Push? {
+    mutating func takeFirst() -> Push? { self.take { _, _ in true }?.push }
+
+    /// The next push to send, and its app.
+    /// - Parameter mayGo: whether a push of this app may go now, `now` or not; asked until one may.
+    mutating func take(where mayGo: (_ app: Int, _ isUrgent: Bool) -> Bool) -> (push: Push, app: Int)? {
         guard self.count > 0 else { return nil }
-        self.count -= 1
-        return self.now.takeFirst() ?? self.bulk.takeFirst()
+        let isBulksTurn = self.streak >= Self.longestStreak
+        var taken = isBulksTurn ? self.takeBulk(mayGo) : self.takeNow(mayGo)
+        if taken == nil { taken = isBulksTurn ? self.takeNow(mayGo) : self.takeBulk(mayGo) }
+        if taken != nil { self.count -= 1 }
+        return taken
+    }
+
+    private mutating func takeNow(_ mayGo: (Int, Bool) -> Bool) -> (push: Push, app: Int)? {
+        guard !self.now.isEmpty, let taken = self.now.takeFirst(where: { mayGo($0, true) }) else { return nil }
+        if !self.bulk.isEmpty { self.streak += 1 }
+        return taken
+    }
+
+    private mutating func takeBulk(_ mayGo: (Int, Bool) -> Bool) -> (push: Push, app: Int)? {
+        guard !self.bulk.isEmpty else { return nil }
+        self.streak = 0
+        return self.bulk.takeFirst { mayGo($0, false) }
     }
 
     /// The next entry whole, for another queue.
-    mutating func takeFirstEntry() -> (flight: FlightID, tokens: Range<Int>, isUrgent: Bool)? {
+    mutating func takeFirstEntry() -> (flight: FlightID, tokens: Range<Int>, isUrgent: Bool, turn: AppTurn)? {
         let isUrgent = !self.now.isEmpty
-        guard let entry = isUrgent ? self.now.takeEntry() : self.bulk.takeEntry() else { return nil }
-        self.count -= entry.end - entry.next
-        return (entry.flight, entry.next..<entry.end, isUrgent)
+        guard let entry = isUrgent ? self.now.takeFirstEntry() : self.bulk.takeFirstEntry() else { return nil }
+        self.count -= entry.tokens.count
+        return (entry.flight, entry.tokens, isUrgent, entry.turn)
     }
 
     /// Empties the queue, for giving back what waits.

@@ -25,6 +25,7 @@ final class Sender {
     private var pool: ConnectionPool!
     private let headers = RequestHeaders()
     private var queue = SendQueue()
+    private var shares = StreamShares()
     private var demand = Demand()
     private var isDraining = false
     /// Who sends for its apps now, with a credential that has another budget.
@@ -163,8 +164,8 @@ final class Sender {
     /// may finish, then the lease is given back.
     func leave(to successor: Sender) {
         self.successor = successor
-        while let (flight, tokens, isUrgent) = self.queue.takeFirstEntry() {
-            successor.enqueue(flight, tokens: tokens, isUrgent: isUrgent)
+        while let (flight, tokens, isUrgent, turn) = self.queue.takeFirstEntry() {
+            successor.enqueue(flight, tokens: tokens, isUrgent: isUrgent, of: turn)
         }
         self.leave()
     }
@@ -186,9 +187,11 @@ final class Sender {
     var inFlight: Int { self.pool.inFlight }
 
     /// Queues tokens of a message; they are sent when the turn ends, as far as streams are free.
-    func enqueue(_ flight: FlightID, tokens: Range<Int>, isUrgent: Bool) {
-        if let successor = self.successor { return successor.enqueue(flight, tokens: tokens, isUrgent: isUrgent) }
-        self.queue.append(flight, tokens: tokens, isUrgent: isUrgent)
+    func enqueue(_ flight: FlightID, tokens: Range<Int>, isUrgent: Bool, of turn: AppTurn) {
+        if let successor = self.successor {
+            return successor.enqueue(flight, tokens: tokens, isUrgent: isUrgent, of: turn)
+        }
+        self.queue.append(flight, tokens: tokens, isUrgent: isUrgent, of: turn)
         self.worker.needsPump(self)
     }
 
@@ -200,8 +203,10 @@ final class Sender {
         guard self.queue.count > 0, self.keeper.isValid, self.tokens?.isUsable ?? true else {
             return
         }
-        var free = self.pool.availableStreams
-        while free > 0, let push = self.queue.takeFirst() {
+        var (free, streams) = self.pool.streams
+        while free > 0,
+            let (push, app) = self.queue.take(where: { self.shares.mayGo($0, isUrgent: $1, free: free, of: streams) })
+        {
             let wasSent = self.worker.send(push) { job, id, topic in
                 self.headers.fill(job, token: push.token, id: id, topic: topic)
                 self.pool.submit(
@@ -211,10 +216,15 @@ final class Sender {
                     context: push.flight.context(token: push.token)
                 )
             }
-            if wasSent { free -= 1 }
+            guard wasSent else { continue }
+            self.shares.sent(app)
+            free -= 1
         }
         self.updateDemand()
     }
+
+    /// Who sends here: apps that share its streams.
+    func share(among turns: [AppTurn]) { self.shares.share(among: turns) }
 
     /// The budget is asked for what the work would use, and always for one: without a connection there is no work.
     func updateDemand() {
@@ -250,11 +260,13 @@ extension Sender: ConnectionPoolDelegate {
         latency: Duration,
         context: UInt64
     ) {
+        if let app = self.worker.app(of: context) { self.shares.ended(app) }
         if classification.refreshProviderToken { self.tokens?.refused() }
         self.worker.received(reply, classification, latency: latency, context: context)
     }
 
     func pool(_: ConnectionPool, didFail failure: SendFailure, context: UInt64) {
+        if let app = self.worker.app(of: context) { self.shares.ended(app) }
         self.worker.failed(failure, context: context)
     }
 

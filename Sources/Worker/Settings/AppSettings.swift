@@ -18,6 +18,9 @@ package struct AppSettings: Sendable, Equatable {
     package var breaker = BreakerSettings()
     /// How fast the whole fleet may send for it; nil for as fast as Apple takes it.
     package var rate: RateLimit?
+    /// Its part beside other apps of the credential while there is not enough for all: of turns, of streams and of what
+    /// a worker holds; default 1.
+    package var weight = 1
 
     package init(
         id: String,

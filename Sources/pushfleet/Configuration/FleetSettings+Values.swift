@@ -115,6 +115,7 @@ extension SettingValues {
         if let rate = self.number("apps", name, "rate") {
             app.rate = try? RateLimit(rate: rate, bucketSize: self.number("apps", name, "bucket_size"))
         }
+        app.weight = self.number("apps", name, "weight") ?? app.weight
         app.breaker.window = self.number("apps", name, "breaker", "window") ?? app.breaker.window
         app.breaker.threshold = self.number("apps", name, "breaker", "threshold") ?? app.breaker.threshold
         return app

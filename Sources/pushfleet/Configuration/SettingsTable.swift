@@ -220,6 +220,12 @@ enum SettingsTable {
             "Pushes that may go at once beyond the rate; if left out, what the rate gives in a second, and 5 at least."
         ),
         SettingKey(
+            "apps.*.weight",
+            .integer(1...100),
+            standard: "1",
+            "Its part beside other apps of the credential while there is not enough for all of them."
+        ),
+        SettingKey(
             "apps.*.retry.min_backoff",
             .duration(.milliseconds(1)...Self.week),
             standard: "10s",

@@ -25,17 +25,18 @@ final class SimulatedLine {
         self.gate = gate
         self.credential = credential
         self.admission = Admission(ageLimit: setup.retry.ageLimit)
-        self.prefetch = PrefetchPlan(perConnection: setup.prefetchPerConnection)
+        self.prefetch = PrefetchPlan()
     }
 
     /// The prefetch to ask for; nil when the present one will do.
-    func newPrefetch(allowed: Int, consumers: Int) -> Int? {
-        if self.isOpen { return self.prefetch.update(connections: allowed, consumers: consumers) }
+    /// - Parameter share: pushes that it may hold; nil without a connection.
+    func newPrefetch(share: Int?) -> Int? {
+        if self.isOpen { return self.prefetch.update(share: share) }
         self.prefetch.forget()
         for pause in [self.gate.pause.own, self.credential.circuit.pause] {
             if case .paused = pause.state { return 0 }
         }
-        return allowed > 0 ? 1 : 0
+        return share == nil ? 0 : 1
     }
 
     var isOpen: Bool { self.gate.pause.isFlowing && self.credential.circuit.pause.isFlowing }

@@ -49,8 +49,8 @@ extension SimulatedWorker {
         let message = delivery.message
         let now = self.wallTime
         let published = message.firstSeen ?? message.timestamp
-        line.prefetch.received(tokens: message.tokens.count)
         line.inFlight += 1
+        _ = line.prefetch.received(tokens: message.tokens.count, held: line.inFlight)
         self.flightCount += 1
         let id = FlightID(slot: self.flightCount, generation: 0)
         let start = Admission.ageStart(published: published, notBefore: message.notBefore, now: now)
@@ -113,7 +113,7 @@ extension SimulatedWorker {
     }
 
     private func enqueue(_ id: FlightID, _ tokens: Range<Int>, _ flight: SimulatedFlight) {
-        self.queue.append(id, tokens: tokens, isUrgent: flight.line.lane == .now)
+        self.queue.append(id, tokens: tokens, isUrgent: flight.line.lane == .now, of: AppTurn(app: flight.line.app))
         self.needsPump = true
     }
 

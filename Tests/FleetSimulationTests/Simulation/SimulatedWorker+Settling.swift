@@ -288,8 +288,13 @@ extension SimulatedWorker {
 
     func updatePrefetches() {
         let allowed = self.shutdown.isDraining ? 0 : self.connectionsAllowed
-        for line in self.lines {
-            guard let prefetch = line.newPrefetch(allowed: allowed, consumers: self.lines.count) else { continue }
+        let claims = self.lines.map {
+            PrefetchShares.Claim(weight: 1, demand: $0.isOpen ? $0.prefetch.wish(at: self.now) : 0)
+        }
+        let capacity = allowed * self.simulation.setup.prefetchPerConnection
+        let shares = PrefetchShares.divide(capacity: capacity, among: claims)
+        for (line, share) in zip(self.lines, shares) {
+            guard let prefetch = line.newPrefetch(share: allowed > 0 ? share : nil) else { continue }
             self.act(line, on: .wants(prefetch))
         }
     }
