@@ -1,3 +1,4 @@
+import Broker
 import Simulator
 import TestServers
 import Testing
@@ -46,15 +47,28 @@ extension EndToEnd {
             var options = Fleet.Options()
             options.apps = (0..<50).map { "com.example.app\($0)" }
             options.connections = 1
-            options.latency = .milliseconds(300)
+            options.requestTimeout = .seconds(15)
             try await Fleet.run(options) { fleet in
                 try await fleet.startWorker()
-                for number in 0..<3000 {
+                try await fleet.publish(Draft(Draft.token(1), app: options.apps[3]), messageID: "first")
+                try await fleet.accepted(1)
+                var never = FaultRule(id: "never", action: .stall)
+                never.match.topic = options.apps[7]
+                try await fleet.simulator.addRule(never)
+                let messages = (0..<3000).map { number in
                     let draft = Draft(Draft.token(number), app: options.apps[7])
-                    try await fleet.publish(draft, messageID: "busy-\(number)")
+                    return Message(
+                        exchange: FleetTopology.exchange,
+                        routingKey: draft.routingKey,
+                        properties: MessageProperties(messageID: Array("busy-\(number)".utf8)),
+                        body: draft.body
+                    )
                 }
-                try await fleet.unanswered(400)
-                try await fleet.accepted(3000)
+                let outcomes = try await fleet.session.publish(messages)
+                #expect(outcomes.allSatisfy { $0 == .confirmed })
+                try await fleet.unanswered(700)
+                _ = try await fleet.simulator.removeRule("never")
+                try await fleet.accepted(3001, within: .seconds(120))
                 try await fleet.expectNothingLeft()
             }
         }

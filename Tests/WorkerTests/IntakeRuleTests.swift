@@ -40,6 +40,7 @@ import Testing
     @Test func `A consumer that is full wishes for more at once, and gives it up only after a while`() {
         var plan = PrefetchPlan()
         let wish = { plan.wish(at: MonotonicTime(nanoseconds: $0 * 1_000_000_000)) }
+        #expect(wish(0) == 0, "it has nothing yet, so it is not known to need more")
         #expect(plan.update(share: 10) == 10)
         #expect(plan.received(tokens: 1, held: 5) == false)
         #expect(wish(0) == 5)

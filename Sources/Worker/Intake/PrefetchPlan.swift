@@ -26,12 +26,12 @@ struct PrefetchPlan {
         return self.isFull
     }
 
-    private var isFull: Bool { self.highest * 8 >= self.current * 7 }
+    private var isFull: Bool { self.current > 0 && self.highest * 8 >= self.current * 7 }
 
     /// What it would hold if it could, in pushes: who is full asks for four times as much, and who is not any more gives
     /// up the rest only after a while, since every change costs the broker a new consumer.
     mutating func wish(at now: MonotonicTime) -> Int {
-        let messages = self.isFull ? min(max(self.current, Self.least) * 4, Self.most) : self.highest
+        let messages = self.isFull ? min(self.current * 4, Self.most) : self.highest
         self.highest = 0
         return Int(Double(self.demand.noted(messages, at: now)) * max(1, self.meanTokens))
     }
