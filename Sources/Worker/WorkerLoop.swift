@@ -9,7 +9,8 @@ internal import Wire
 /// One worker: everything that lives on one loop thread, and how it begins and ends.
 ///
 /// Two AMQP connections, since a broker that blocks publishers (an alarm) must not keep acknowledgements waiting: one
-/// consumes and acknowledges, one publishes. What a message goes through is in `WorkerLoop+Flow.swift`.
+/// consumes and acknowledges, one publishes. A message goes through `Intake`, `Sending`, `Answering` and
+/// `Settling`.
 final class WorkerLoop {
     let loop: EventLoop
     var settings: FleetSettings

@@ -40,7 +40,7 @@ final class SimulatedFlight {
     }
 }
 
-/// Mirrors `WorkerLoop+Flow.swift`, `+Answers.swift`, `+Pausing.swift` and `+Remembering.swift`, without topics,
+/// Mirrors `WorkerLoop+Receiving.swift`, `+Sending`, `+Answers`, `+Pausing` and `+Remembering`, without topics,
 /// broadcasts and provider tokens.
 extension SimulatedWorker {
     // MARK: Receive and admit

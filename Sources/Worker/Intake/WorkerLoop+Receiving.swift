@@ -4,8 +4,7 @@ internal import Loop
 internal import Push
 internal import Store
 
-/// A message's way: receive, decode, admit, send, classify. Nothing flows back; how it is settled is in
-/// `WorkerLoop+Settling.swift`.
+/// How a message comes in: received, decoded, admitted. Then it goes on to `Sending`, and nothing flows back.
 extension WorkerLoop {
     // MARK: Receive
 
