@@ -287,6 +287,12 @@ extension Sender: LeaseKeeperDelegate {
         self.worker.connectionsChanged(self)
     }
 
+    /// Who of the two may use them nobody knows.
+    func leaseHasTwin(_: LeaseKeeper) {
+        self.pool.closeAll()
+        self.worker.leaseHasTwin(self)
+    }
+
     /// Redis may have given these connections to another worker by now, or will at any moment.
     func leaseDidEnd(_: LeaseKeeper) {
         self.pool.closeAll()
