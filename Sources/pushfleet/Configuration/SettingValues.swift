@@ -40,7 +40,7 @@ struct SettingValues {
             owners[variable, default: []].append(path.joined(separator: "."))
             let origin: EffectiveValue.Origin =
                 text == nil
-                ? (key.standard == nil ? .unset : .standard) : isFromEnvironment ? .environment(variable) : .file
+                ? (key.standard == nil ? .unset : .standard) : isFromEnvironment ? .environment(variable) : file.origin
             self.add(key, at: path, text: text, origin: origin, line: lines[path] ?? nil)
         }
         self.checkVariables(variables, owners: owners)
