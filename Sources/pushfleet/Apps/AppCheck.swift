@@ -44,6 +44,10 @@ struct AppCheck {
 
     /// - Parameter file: holds that app and nothing else.
     func judge(_ file: ConfigurationFile, _ id: String) -> JudgedApp {
+        // What cannot be read at all makes everything else look missing.
+        guard !file.problems.contains(where: { $0.key == "apps.\(id)" || $0.key == nil }) else {
+            return JudgedApp(id: id, settings: nil, problems: file.problems, effective: [])
+        }
         let values = SettingValues(file: file, environment: [:])
         var problems: [ConfigurationProblem] = []
         let settings = values.fleetSettings(
