@@ -48,7 +48,7 @@ struct AppCheck {
         guard !file.problems.contains(where: { $0.key == "apps.\(id)" || $0.key == nil }) else {
             return JudgedApp(id: id, settings: nil, problems: file.problems, effective: [])
         }
-        let values = SettingValues(file: file, environment: [:])
+        let values = SettingValues(file: file, environment: [:], sections: ["apps"])
         var problems: [ConfigurationProblem] = []
         let settings = values.fleetSettings(
             credentials: [],
@@ -68,7 +68,7 @@ struct AppCheck {
             id: id,
             settings: problems.contains { $0.severity == .error } ? nil : app,
             problems: problems,
-            effective: values.effective.filter { $0.key.hasPrefix("apps.") }
+            effective: values.effective
         )
     }
 
