@@ -48,6 +48,11 @@ struct FleetConfiguration {
         self.stored = apps.values.sorted { $0.key < $1.key }.map { check.judge(stored: $0.key, $0.value) }
         let added = self.stored.filter { !self.isOverruled($0) }.compactMap(\.settings)
         self.loaded.settings.apps = (self.settings.apps + added).sorted { $0.id < $1.id }
+        // What the file alone made look doubtful.
+        let settled = added.isEmpty ? [] : Set(["apps"] + added.map { "credentials.\($0.credential)" })
+        self.loaded.problems.removeAll { problem in
+            problem.severity == .warning && problem.key.map(settled.contains) ?? false
+        }
     }
 }
 
@@ -61,10 +66,10 @@ extension ConfigurationOption {
         lookingFor app: String? = nil,
         timeout: Duration = .seconds(5)
     ) async throws -> FleetConfiguration {
-        var fleet = FleetConfiguration(try self.require(needs))
+        var fleet = FleetConfiguration(try ConfigurationLoader().require(option: self.file, needs: needs))
         let isKnown = app.map { app in fleet.settings.apps.contains { $0.id == app } } ?? false
-        guard !isKnown, !fleet.settings.redis.url.isEmpty else { return fleet }
-        await fleet.ask(for: verb, timeout: timeout)
+        if !isKnown, !fleet.settings.redis.url.isEmpty { await fleet.ask(for: verb, timeout: timeout) }
+        for warning in fleet.loaded.warnings { Terminal.say(warning.description) }
         if let failure = fleet.failure { Terminal.say("the apps in Redis are not known: \(failure)") }
         for problem in fleet.problems { Terminal.say("\(problem)") }
         return fleet

@@ -12,7 +12,7 @@ struct LoadedConfiguration {
     /// One of the words that `log.level` allows.
     let logLevel: String
     let effective: [EffectiveValue]
-    let problems: [ConfigurationProblem]
+    var problems: [ConfigurationProblem]
 
     var errors: [ConfigurationProblem] { self.problems.filter { $0.severity == .error } }
     var warnings: [ConfigurationProblem] { self.problems.filter { $0.severity == .warning } }

@@ -11,9 +11,9 @@ extension AppVerb {
             abstract: "Put an app into Redis, new or in place of what it was.",
             discussion: """
                 Its settings are those that an app has in the configuration file: credential is
-                needed, the rest has defaults (pushfleet doctor --keys). They come as key=value,
-                or as YAML or JSON from a file. All of them are given each time: what is left
-                out has its default again. Nothing is written unless everything is right.
+                needed, the rest has defaults (pushfleet doctor --keys). They are key=value, or
+                YAML or JSON from a file. All of them are given each time: what is left out has
+                its default again. Nothing is written unless everything is right.
 
                 An app needs its queues. It is told if they are missing; --declare makes them,
                 for which the user of amqp.url needs the permission to configure.
@@ -56,7 +56,7 @@ extension AppVerb {
             let source =
                 try self.file.map { try AppDraft.file(self.app, reading: $0) }
                 ?? AppDraft.file(self.app, pairs: self.settings)
-            let loaded = try self.config.require(self.dryRun ? [] : [.servers])
+            let loaded = try self.config.require([.servers])
             let check = AppCheck(credentials: loaded.settings.credentials, loaded: loaded.credentials)
             let draft = try AppDraft(source, self.app, check)
             guard let app = draft.judged.settings else { throw ConfigurationFailure(problems: draft.judged.problems) }

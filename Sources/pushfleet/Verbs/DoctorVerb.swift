@@ -39,9 +39,11 @@ struct DoctorVerb: AsyncParsableCommand {
         }
         let loaded = ConfigurationLoader().load(option: self.config.file, needs: [.servers, .keys])
         var report = DoctorReport(loaded)
-        report.add(ConfigurationCheckup.findings(loaded))
         var fleet = FleetConfiguration(loaded)
         if loaded.errors.isEmpty { await fleet.ask(for: "doctor", timeout: self.timeout) }
+        var own = loaded
+        own.problems = fleet.loaded.problems
+        report.add(ConfigurationCheckup.findings(own))
         report.add(ConfigurationCheckup.findings(stored: fleet))
         let checkup = Checkup(settings: fleet.settings, timeout: self.timeout)
         await checkup.run { report.add($0) }
