@@ -1,7 +1,8 @@
 /// Every key that PushFleet keeps in Redis. This file is the key schema.
 ///
 /// All keys begin with `pf:`. What stands in braces is the hash tag of Redis Cluster: keys that one script touches
-/// share it. Every key has a time to live that is renewed by use.
+/// share it. Every key has a time to live that is renewed by use, but for those of `{apps}`: they are configuration, which
+/// no rest may end.
 ///
 /// | key | type | what | lives after last use |
 /// |---|---|---|---|
@@ -16,6 +17,8 @@
 /// | `pf:{workers}:pools` | sorted set | budget pools by the last beat that named them | 90 days |
 /// | `pf:rate:{app}` | string | run id, when the app's token bucket would be full, when a worker was last sent away | 30 days |
 /// | `pf:{paused}:apps` | hash | `fault:app`, `hand:app`: paused apps, see ``AppPause`` | as its entries; a pause by hand without end stays |
+/// | `pf:{apps}:all` | hash | app id: its settings as JSON, or `removed <time>`, see ``StoredApps`` | for good |
+/// | `pf:{apps}:version` | string | grows with every change of an app | for good |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
 ///
 /// Times are milliseconds since 1970 by the clock of Redis, those of `pf:rate` and `pf:pace` microseconds.
@@ -40,6 +43,9 @@ package enum Keys {
 
     package static func rate(app: String) -> String { "pf:rate:{\(app)}" }
     package static let pausedApps = "pf:{paused}:apps"
+
+    package static let apps = "pf:{apps}:all"
+    package static let appsVersion = "pf:{apps}:version"
 
     package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
 

@@ -26,8 +26,9 @@ struct Pushfleet: AsyncParsableCommand {
     )
 
     private static let verbs: [any ParsableCommand.Type] = [
-        WorkerVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, PauseVerb.self, ResumeVerb.self,
-        DoctorVerb.self, SimulatorVerb.self, ChannelVerb.self, ScheduleVerb.self, LintVerb.self, ExplainVerb.self,
+        WorkerVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, AppVerb.self, PauseVerb.self,
+        ResumeVerb.self, DoctorVerb.self, SimulatorVerb.self, ChannelVerb.self, ScheduleVerb.self, LintVerb.self,
+        ExplainVerb.self,
     ]
 
     static func main() async {

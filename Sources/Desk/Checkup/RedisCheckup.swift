@@ -32,9 +32,8 @@ package enum RedisCheckup {
         defer { session.close() }
         var findings: [Finding] = []
         findings.append(Self.version(await session.server()?.version ?? "unknown", at: "\(address)"))
-        let policy = await Self.setting("maxmemory-policy", session)
-        let memory = await Self.setting("maxmemory", session)
-        findings.append(Self.eviction(policy: policy, maxmemory: memory.flatMap { Int64($0) }))
+        let memory = await Self.result { () throws(RedisFailure) in try await session.send(RedisMemory.question) }
+        findings.append(Self.eviction(memory))
         findings.append(
             Self.scripts(
                 await Self.result { () throws(RedisFailure) in
@@ -63,15 +62,6 @@ package enum RedisCheckup {
         }
     }
 
-    /// A value of `CONFIG GET`; nil if the user may not ask, as with most hosted servers.
-    private static func setting(_ name: String, _ session: RedisSession) async -> String? {
-        let reply = await Self.result { () throws(RedisFailure) in
-            try await session.send(RedisCommand("CONFIG", "GET", name))
-        }
-        guard case .success(let reply) = reply else { return nil }
-        return reply.pairs?[name]?.text
-    }
-
     static func version(_ version: String, at address: String) -> Finding {
         let major = version.prefix { $0 != "." }
         if let major = Int(major), major < 6 {
@@ -85,27 +75,27 @@ package enum RedisCheckup {
         return Finding("redis", .ok, "\(address) runs version \(version)")
     }
 
-    static func eviction(policy: String?, maxmemory: Int64?) -> Finding {
+    static func eviction(_ result: Result<RedisReply, RedisFailure>) -> Finding {
         let subject = "redis memory"
-        guard let policy else {
+        guard case .success(let reply) = result, let memory = RedisMemory(reply) else {
             return Finding(
                 subject,
                 .warn,
-                "this user may not ask for maxmemory-policy",
-                fix: "make sure that it is noeviction"
+                "INFO memory does not tell maxmemory-policy",
+                fix: "allow the user +info, and make sure that maxmemory-policy is noeviction"
             )
         }
-        if policy == "noeviction" { return Finding(subject, .ok, "nothing is evicted") }
+        guard memory.evicts else { return Finding(subject, .ok, "nothing is evicted") }
         let fix = "set maxmemory-policy to noeviction: an evicted budget stops the fleet for one lease time"
-        if maxmemory == 0 {
-            return Finding(
-                subject,
-                .warn,
-                "maxmemory-policy is \(policy), without effect until maxmemory is set",
-                fix: fix
-            )
+        guard memory.limit == 0 else {
+            return Finding(subject, .fail, "maxmemory-policy is \(memory.policy)", fix: fix)
         }
-        return Finding(subject, .fail, "maxmemory-policy is \(policy)", fix: fix)
+        return Finding(
+            subject,
+            .warn,
+            "maxmemory-policy is \(memory.policy), without effect until maxmemory is set",
+            fix: fix
+        )
     }
 
     static func scripts(_ result: Result<RedisReply, RedisFailure>) -> Finding {

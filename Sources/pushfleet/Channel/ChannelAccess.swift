@@ -30,8 +30,8 @@ struct ChannelAccess {
 
     /// Reads the configuration and gets a provider token.
     static func open(_ options: ChannelOptions) async throws -> ChannelAccess {
-        let loaded = try options.config.require([.servers, .keys])
-        let settings = loaded.settings
+        let needs: ConfigurationLoader.Needs = [.servers, .keys]
+        let settings = try await options.config.requireFleet(needs, for: "channel", lookingFor: options.app).settings
         guard let app = settings.apps.first(where: { $0.id == options.app }) else {
             throw VerbFailure.unknownApp(options.app, among: settings.apps.map(\.id))
         }

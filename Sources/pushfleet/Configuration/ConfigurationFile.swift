@@ -1,7 +1,8 @@
 internal import Push
 internal import Yams
 
-/// The YAML file as it stands: every key it sets, checked against the table of keys but not for its values.
+/// The YAML file as it stands, or one app from elsewhere: every key it sets, checked against the table of keys but not for
+/// its values.
 struct ConfigurationFile {
     /// A key that the file sets.
     struct Entry: Equatable {
@@ -12,6 +13,8 @@ struct ConfigurationFile {
 
     /// The file's name, as problems name it.
     let name: String
+    /// What values from here say of themselves.
+    private(set) var origin = EffectiveValue.Origin.file
     private(set) var entries: [Entry] = []
     /// The names below `apps` and `credentials`, with the line each stands in.
     private(set) var names: [String: [(name: String, line: Int?)]] = [:]
@@ -32,10 +35,77 @@ struct ConfigurationFile {
             }
             self.walk(mapping, below: [])
         } catch let error as YamlError {
-            self.report(error)
+            self.report(error, in: text)
         } catch {
             self.report("is not YAML: \(error)", nil, nil)
         }
+    }
+
+    /// One app that stands alone, with the keys that it would have below its name in the file.
+    /// - Parameters:
+    ///   - text: YAML, and so JSON too.
+    ///   - name: of what it was read from.
+    init(app: String, text: String, name: String, origin: EffectiveValue.Origin) {
+        var root: Node?
+        var problem: (any Error)?
+        do {
+            root = try Yams.compose(yaml: text)
+        } catch {
+            problem = error
+        }
+        guard let problem else {
+            self.init(app: app, root ?? Node(""), name: name, origin: origin)
+            return
+        }
+        self.init(app: app, name: name, origin: origin)
+        if let problem = problem as? YamlError {
+            self.report(problem, in: text)
+        } else {
+            self.report("is not YAML: \(problem)", ["apps", app], nil)
+        }
+    }
+
+    /// As before, from pairs such as `retry.min_backoff` and `10s`. A key that comes twice is a problem.
+    init(app: String, pairs: [(key: String, value: String)], name: String) {
+        var tree = Node.Mapping([])
+        for (key, value) in pairs {
+            Self.set(
+                Node(value, Tag(.str), .doubleQuoted),
+                at: key.split(separator: ".").map(String.init)[...],
+                in: &tree
+            )
+        }
+        self.init(app: app, .mapping(tree), name: name, origin: .file)
+        for (key, count) in Dictionary(grouping: pairs, by: \.key).mapValues(\.count) where count > 1 {
+            self.report("is given \(count) times; keep one of them", ["apps", app, key], nil)
+        }
+    }
+
+    private init(app: String, name: String, origin: EffectiveValue.Origin) {
+        self.name = name
+        self.origin = origin
+        self.names["apps"] = [(app, nil)]
+    }
+
+    private init(app: String, _ root: Node, name: String, origin: EffectiveValue.Origin) {
+        self.init(app: app, name: name, origin: origin)
+        guard let mapping = root.mapping else {
+            let keys = SettingsTable.words(below: ["apps", app]).joined(separator: ", ")
+            self.report("is not an object with the keys of an app: \(keys)", ["apps", app], nil)
+            return
+        }
+        self.walk(mapping, below: ["apps", app])
+    }
+
+    private static func set(_ value: Node, at path: ArraySlice<String>, in tree: inout Node.Mapping) {
+        guard let first = path.first else { return }
+        guard path.count > 1 else {
+            tree[Node(first)] = value
+            return
+        }
+        var below = tree[Node(first)]?.mapping ?? Node.Mapping([])
+        Self.set(value, at: path.dropFirst(), in: &below)
+        tree[Node(first)] = .mapping(below)
     }
 
     private mutating func walk(_ mapping: Node.Mapping, below path: [String]) {
@@ -92,21 +162,55 @@ struct ConfigurationFile {
                 place: self.name,
                 key: path.map { $0.joined(separator: ".") },
                 text: text,
-                line: node?.mark?.line
+                line: self.origin == .file ? node?.mark?.line : nil
             )
         )
     }
 
-    private mutating func report(_ error: YamlError) {
+    private mutating func report(_ error: YamlError, in text: String) {
         let (text, line): (String, Int?) =
             switch error {
             case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
                 .composer(_, let problem, let mark, _):
                 ("is not YAML: \(problem)", mark.line)
             case .duplicatedKeysInMapping(let keys, let context):
-                ("has \(keys.joined(separator: ", ")) twice in one section", context.mark.line)
+                (Self.duplicate(of: keys[0], at: context.mark, in: text), context.mark.line)
             default: ("is not YAML: \(error)", nil)
             }
-        self.problems.append(ConfigurationProblem(place: self.name, text: text, line: line))
+        let app = self.origin == .file ? nil : self.names["apps"]?.first?.name
+        self.problems.append(
+            ConfigurationProblem(
+                place: self.name,
+                key: app.map { "apps.\($0)" },
+                text: text,
+                line: app == nil ? line : nil
+            )
+        )
+    }
+
+    /// What to say about a key that stands twice, with the line of the second one where keys have lines of their own.
+    private static func duplicate(of key: String, at mark: Mark, in text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { Substring($0) }
+        var second: Int?
+        for (index, line) in lines.enumerated().dropFirst(mark.line) {
+            let content = line.drop { $0 == " " }
+            guard let first = content.first, first != "#" else { continue }
+            let indent = line.count - content.count
+            guard indent >= mark.column - 1 else { break }
+            let word = content.prefix { $0 != ":" }.trimming { " \"'".contains($0) }
+            guard indent == mark.column - 1, word == key else { continue }
+            second = index + 1
+            break
+        }
+        let again = second.map { ", again in line \($0)" } ?? ""
+        return "has \(key) twice in one section\(again); keep one of them"
+    }
+}
+
+extension Substring {
+    fileprivate func trimming(_ isToGo: (Character) -> Bool) -> Substring {
+        var rest = self.drop(while: isToGo)
+        while let last = rest.last, isToGo(last) { rest.removeLast() }
+        return rest
     }
 }

@@ -6,13 +6,13 @@ struct LoadedConfiguration {
     /// The file that was read; nil if there is none.
     let file: String?
     /// Usable if `errors` is empty. Otherwise what could be made of it, for those who look further.
-    let settings: FleetSettings
+    var settings: FleetSettings
     /// What could be read of the credentials' files, if the verb needs them.
     var credentials: [LoadedCredential] = []
     /// One of the words that `log.level` allows.
     let logLevel: String
     let effective: [EffectiveValue]
-    let problems: [ConfigurationProblem]
+    var problems: [ConfigurationProblem]
 
     var errors: [ConfigurationProblem] { self.problems.filter { $0.severity == .error } }
     var warnings: [ConfigurationProblem] { self.problems.filter { $0.severity == .warning } }

@@ -7,6 +7,8 @@ struct EffectiveValue: Equatable {
     /// Where a value comes from.
     enum Origin: Equatable, CustomStringConvertible {
         case file
+        /// Redis, where the fleet's other apps are.
+        case redis
         case environment(String)
         case standard
         /// Left out, and nothing holds instead.
@@ -15,6 +17,7 @@ struct EffectiveValue: Equatable {
         var description: String {
             switch self {
             case .file: "file"
+            case .redis: "redis"
             case .environment(let name): name
             case .standard: "default"
             case .unset: "not set"

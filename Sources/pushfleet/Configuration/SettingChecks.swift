@@ -17,6 +17,7 @@ struct SettingChecks {
 
     mutating func run(_ settings: FleetSettings) {
         self.checkBudget(settings.budget)
+        self.checkLoops(settings)
         self.checkNames()
         self.checkApps(settings)
         if let amqp = try? AMQPAddress(parsing: settings.amqp.url), !amqp.usesTLS {
@@ -43,6 +44,27 @@ struct SettingChecks {
         }
     }
 
+    /// One app that is not in the file.
+    /// - Parameter credentials: the names of those that there are.
+    mutating func runAlone(_ id: String, _ settings: FleetSettings, credentials: [String]) {
+        self.checkName(id, in: "apps", nil)
+        for app in settings.apps { self.check(app, credentials: credentials) }
+    }
+
+    /// What to say of more loops than connections; nil if there are enough.
+    static func crowding(_ loops: Int, _ credential: CredentialSettings) -> String? {
+        guard loops > credential.maxConnections else { return nil }
+        return "is \(loops), but credentials.\(credential.name).max_connections is \(credential.maxConnections): a "
+            + "loop without a connection waits for its turn, so make it \(credential.maxConnections) or less"
+    }
+
+    private mutating func checkLoops(_ settings: FleetSettings) {
+        for credential in settings.credentials {
+            guard let crowding = Self.crowding(settings.worker.loops, credential) else { continue }
+            self.report(["worker", "loops"], crowding, .warning)
+        }
+    }
+
     private mutating func checkBudget(_ budget: BudgetSettings) {
         let least = budget.heartbeat * 6
         guard budget.lease < least, !self.values.hasBroken(below: ["budget"]) else { return }
@@ -58,52 +80,57 @@ struct SettingChecks {
         if self.file.names["apps"]?.isEmpty ?? true {
             self.problems.append(
                 ConfigurationProblem(
+                    severity: .warning,
                     place: self.file.name,
                     key: "apps",
-                    text: "names no app; a fleet needs at least one, see deploy/pushfleet.example.yaml"
+                    text: "names no app; the fleet has those in Redis alone, see pushfleet app"
                 )
             )
         }
         for section in ["apps", "credentials"] {
-            for (name, line) in self.file.names[section] ?? [] where AppID(name) == nil {
-                self.problems.append(
-                    ConfigurationProblem(
-                        place: self.file.name,
-                        key: "\(section).\(name)",
-                        text: "is not a name; use 1 to 128 letters, digits, dots, dashes and underscores, and begin "
-                            + "with a letter or digit",
-                        line: line
-                    )
-                )
-            }
+            for (name, line) in self.file.names[section] ?? [] { self.checkName(name, in: section, line) }
         }
+    }
+
+    private mutating func checkName(_ name: String, in section: String, _ line: Int?) {
+        guard AppID(name) == nil else { return }
+        self.problems.append(
+            ConfigurationProblem(
+                place: self.file.name,
+                key: "\(section).\(name)",
+                text: "is not a name; use 1 to 128 letters, digits, dots, dashes and underscores, and begin "
+                    + "with a letter or digit",
+                line: line
+            )
+        )
     }
 
     private mutating func checkApps(_ settings: FleetSettings) {
         let known = (self.file.names["credentials"] ?? []).map(\.name).sorted()
-        var used: Set<String> = []
-        for app in settings.apps {
-            used.insert(app.credential)
-            self.checkRate(app)
-            guard !known.contains(app.credential) else { continue }
-            let near = EditDistance.nearest(to: app.credential.utf8, among: known).map { "; did you mean \($0)?" }
-            let list = known.isEmpty ? "none is set" : "those are \(known.joined(separator: ", "))"
-            self.report(
-                ["apps", app.id, "credential"],
-                "\(Quoted.text(app.credential.utf8)) is not in credentials; \(list)\(near ?? "")"
-            )
-        }
+        for app in settings.apps { self.check(app, credentials: known) }
+        let used = Set(settings.apps.map(\.credential))
         for (name, line) in self.file.names["credentials"] ?? [] where !used.contains(name) {
             self.problems.append(
                 ConfigurationProblem(
                     severity: .warning,
                     place: self.file.name,
                     key: "credentials.\(name)",
-                    text: "is used by no app",
+                    text: "is used by no app of this file",
                     line: line
                 )
             )
         }
+    }
+
+    private mutating func check(_ app: AppSettings, credentials known: [String]) {
+        self.checkRate(app)
+        guard !known.contains(app.credential) else { return }
+        let near = EditDistance.nearest(to: app.credential.utf8, among: known).map { "; did you mean \($0)?" }
+        let list = known.isEmpty ? "none is set" : "those are \(known.joined(separator: ", "))"
+        self.report(
+            ["apps", app.id, "credential"],
+            "\(Quoted.text(app.credential.utf8)) is not in credentials; \(list)\(near ?? "")"
+        )
     }
 
     private mutating func checkRate(_ app: AppSettings) {

@@ -59,8 +59,11 @@ extension SettingKey {
             }
             return .duration(duration)
         case .integer(let range):
-            guard let number = Int(text) else { throw ValueFault(phrase: "is not a whole number") }
-            guard range.contains(number) else {
+            let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+            guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+                throw ValueFault(phrase: "is not a whole number")
+            }
+            guard let number = Int(text), range.contains(number) else {
                 throw ValueFault(
                     phrase: "is out of range; it must be \(range.lowerBound) to \(range.upperBound)"
                 )

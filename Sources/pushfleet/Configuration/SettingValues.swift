@@ -16,7 +16,8 @@ struct SettingValues {
     private(set) var effective: [EffectiveValue] = []
     private(set) var problems: [ConfigurationProblem] = []
 
-    init(file: ConfigurationFile, environment: [String: String]) {
+    /// - Parameter sections: those that count; nil for all.
+    init(file: ConfigurationFile, environment: [String: String], sections: [String]? = nil) {
         self.fileName = file.name
         let fileValues = Dictionary(
             file.entries.map { (AbsoluteConfigKey($0.path), ConfigValue(.string($0.value), isSecret: true)) },
@@ -34,21 +35,24 @@ struct SettingValues {
             accessReporter: recorder
         )
         var owners: [String: [String]] = [:]
-        for (key, path) in Self.paths(names: file.names) {
+        for (key, path) in Self.paths(sections ?? SettingsTable.words(below: []), names: file.names) {
             let text = reader.string(forKey: ConfigKey(path), isSecret: true)
             let (variable, isFromEnvironment) = recorder.environment
             owners[variable, default: []].append(path.joined(separator: "."))
             let origin: EffectiveValue.Origin =
                 text == nil
-                ? (key.standard == nil ? .unset : .standard) : isFromEnvironment ? .environment(variable) : .file
+                ? (key.standard == nil ? .unset : .standard) : isFromEnvironment ? .environment(variable) : file.origin
             self.add(key, at: path, text: text, origin: origin, line: lines[path] ?? nil)
         }
         self.checkVariables(variables, owners: owners)
     }
 
     /// Every row of the table with its names filled in, name by name.
-    private static func paths(names: [String: [(name: String, line: Int?)]]) -> [(SettingKey, [String])] {
-        SettingsTable.words(below: []).flatMap { section -> [(SettingKey, [String])] in
+    private static func paths(
+        _ sections: [String],
+        names: [String: [(name: String, line: Int?)]]
+    ) -> [(SettingKey, [String])] {
+        sections.flatMap { section -> [(SettingKey, [String])] in
             let keys = SettingsTable.keys.filter { $0.path[0] == section }
             guard SettingsTable.words(below: [section]) == ["*"] else { return keys.map { ($0, $0.path) } }
             return (names[section] ?? []).flatMap { name in

@@ -33,6 +33,20 @@ enum ConfigurationCheckup {
         return findings
     }
 
+    /// The apps in Redis; nothing if there is none.
+    static func findings(stored fleet: FleetConfiguration) -> [Finding] {
+        let subject = "redis apps"
+        if let failure = fleet.failure {
+            return [Finding(subject, .warn, "not known, so that only those of the file are checked: \(failure)")]
+        }
+        let problems = fleet.problems.map { problem in
+            let key = problem.key.map { "\($0): " } ?? ""
+            return Finding(subject, problem.severity == .error ? .fail : .warn, key + problem.text)
+        }
+        let sound = fleet.stored.count { $0.errors.isEmpty }
+        return problems + (sound == 0 ? [] : [Finding(subject, .ok, "\(Self.count(sound, "app")) can be used")])
+    }
+
     static func finding(_ credential: LoadedCredential, at now: UnixTime) -> Finding {
         let subject = "key \(credential.settings.name)"
         let file = credential.settings.files.first ?? ""

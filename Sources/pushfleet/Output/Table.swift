@@ -10,7 +10,9 @@ struct Table: Equatable {
     private var rows: [[String]] = []
 
     /// - Parameter columns: headings; those that begin with `>` are numbers and stand to the right.
-    init(_ columns: String...) {
+    init(_ columns: String...) { self.init(columns) }
+
+    init(_ columns: [String]) {
         self.alignments = columns.map { $0.hasPrefix(">") ? .right : .left }
         self.headings = columns.map { $0.hasPrefix(">") ? String($0.dropFirst()) : $0 }
     }

@@ -39,8 +39,13 @@ struct DoctorVerb: AsyncParsableCommand {
         }
         let loaded = ConfigurationLoader().load(option: self.config.file, needs: [.servers, .keys])
         var report = DoctorReport(loaded)
-        report.add(ConfigurationCheckup.findings(loaded))
-        let checkup = Checkup(settings: loaded.settings, timeout: self.timeout)
+        var fleet = FleetConfiguration(loaded)
+        if loaded.errors.isEmpty { await fleet.ask(for: "doctor", timeout: self.timeout) }
+        var own = loaded
+        own.problems = fleet.loaded.problems
+        report.add(ConfigurationCheckup.findings(own))
+        report.add(ConfigurationCheckup.findings(stored: fleet))
+        let checkup = Checkup(settings: fleet.settings, timeout: self.timeout)
         await checkup.run { report.add($0) }
         if self.json.isOn {
             try Terminal.print(json: report)

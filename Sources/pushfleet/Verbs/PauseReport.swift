@@ -59,7 +59,7 @@ struct PauseReport: Encodable, Equatable {
         _ config: ConfigurationOption,
         _ question: (PauseDesk) async throws(RedisFailure) -> Answer
     ) async throws -> Answer {
-        let settings = try config.require([.servers]).settings
+        let settings = try await config.requireFleet([.servers], for: verb, lookingFor: app).settings
         guard settings.apps.contains(where: { $0.id == app }) else {
             throw VerbFailure.unknownApp(app, among: settings.apps.map(\.id))
         }

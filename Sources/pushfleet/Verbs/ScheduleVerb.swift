@@ -3,7 +3,7 @@ internal import Push
 internal import Worker
 
 /// `pushfleet schedule`: when a failing message is tried again.
-struct ScheduleVerb: ParsableCommand {
+struct ScheduleVerb: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schedule",
         abstract: "Print when a message that keeps failing is tried again, and when it is given up.",
@@ -39,8 +39,8 @@ struct ScheduleVerb: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let report = ScheduleReport(schedule: try self.schedule())
+    func run() async throws {
+        let report = ScheduleReport(schedule: try await self.schedule())
         if self.json.isOn {
             try Terminal.print(json: report)
         } else {
@@ -48,10 +48,10 @@ struct ScheduleVerb: ParsableCommand {
         }
     }
 
-    private func schedule() throws -> RetrySchedule {
+    private func schedule() async throws -> RetrySchedule {
         var base = RetrySchedule.standard
         if let name = self.app {
-            let settings = try self.config.require([]).settings
+            let settings = try await self.config.requireFleet([], for: "schedule", lookingFor: name).settings
             guard let app = settings.apps.first(where: { $0.id == name }) else {
                 throw VerbFailure.unknownApp(name, among: settings.apps.map(\.id))
             }

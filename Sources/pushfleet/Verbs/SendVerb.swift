@@ -126,7 +126,8 @@ struct SendVerb: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let loaded = try self.config.require(self.dryRun ? [] : [.servers])
+        let needs: ConfigurationLoader.Needs = self.dryRun ? [] : [.servers]
+        let loaded = try await self.config.requireFleet(needs, for: "send", lookingFor: self.app).loaded
         let apps = loaded.settings.apps.map(\.id)
         if let app = self.app, !self.raw, !apps.contains(app) { throw VerbFailure.unknownApp(app, among: apps) }
         var source = MessageSource(

@@ -27,8 +27,8 @@ struct StatusVerb: AsyncParsableCommand {
     @OptionGroup var json: JSONFlag
 
     func run() async throws {
-        let settings = try self.config.require([.servers]).settings
         let timeout = self.timeout
+        let settings = try await self.config.requireFleet([.servers], for: "status", timeout: timeout).settings
         async let queues = Self.attempt { () throws(VerbFailure) in
             try await Self.queues(settings, timeout: timeout)
         }

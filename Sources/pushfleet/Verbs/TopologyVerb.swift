@@ -10,7 +10,8 @@ struct TopologyVerb: ParsableCommand {
         abstract: "Declare, verify or show the exchanges and queues in RabbitMQ and the budgets in Redis.",
         discussion: """
             Run declare once before the first worker, and again whenever an app is added or
-            a retry setting changes. Workers declare nothing, so they need no permission to
+            a retry setting changes. The apps in Redis (pushfleet app) count like those of
+            the file. Workers declare nothing, so they need no permission to
             configure.
 
             Example:
@@ -37,7 +38,7 @@ struct TopologyVerb: ParsableCommand {
         @OptionGroup var json: JSONFlag
 
         func run() async throws {
-            let settings = try self.config.require([.servers]).settings
+            let settings = try await self.config.requireFleet([.servers], for: "topology").settings
             let topology = settings.topology
             let differences = try await settings.askBroker(for: "topology") { broker throws(BrokerError) in
                 try await broker.declare(topology)
@@ -80,7 +81,7 @@ struct TopologyVerb: ParsableCommand {
         @OptionGroup var json: JSONFlag
 
         func run() async throws {
-            let settings = try self.config.require([.servers]).settings
+            let settings = try await self.config.requireFleet([.servers], for: "topology").settings
             let topology = settings.topology
             let differences = try await settings.askBroker(for: "topology") { broker throws(BrokerError) in
                 try await broker.verify(topology, comparingArguments: true)
@@ -89,10 +90,12 @@ struct TopologyVerb: ParsableCommand {
         }
     }
 
-    struct Show: ParsableCommand {
+    struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print what the configuration calls for, without asking anyone.",
+            abstract: "Print what the configuration calls for, without asking RabbitMQ.",
             discussion: """
+                Redis is asked which apps it has; without Redis it goes on and says so.
+
                 Example:
                   pushfleet topology show --config pushfleet.yaml
                 """
@@ -101,8 +104,8 @@ struct TopologyVerb: ParsableCommand {
         @OptionGroup var config: ConfigurationOption
         @OptionGroup var json: JSONFlag
 
-        func run() throws {
-            let settings = try self.config.require([]).settings
+        func run() async throws {
+            let settings = try await self.config.requireFleet([], for: "topology").settings
             var report = TopologyReport(settings.topology, differences: [])
             report.budgets = settings.budgets.map { .init(pool: $0.pool, connections: $0.connections, isNew: nil) }
             if self.json.isOn {

@@ -20,7 +20,8 @@ struct WorkerVerb: AsyncParsableCommand {
             A key or certificate file that changes is used within seconds, without losing
             or doubling a message. So is the configuration file: apps and credentials come,
             change and go, and the others do not notice. SIGHUP does both at once. Other
-            changes need a restart, and the log names them.
+            changes need a restart, and the log names them. Apps may also live in Redis,
+            see pushfleet app.
 
             --loops runs several workers in one process, each with a thread,
             connections and a lease of its own; "ready" comes when all of them are.
@@ -62,6 +63,9 @@ struct WorkerVerb: AsyncParsableCommand {
         let settings = loaded.settings
         let option = self.config.file
         let loops = self.loops ?? settings.worker.loops
+        for credential in settings.credentials where self.loops != nil && credential.broadcastsOf == nil {
+            if let crowding = SettingChecks.crowding(loops, credential) { Terminal.say("warning: --loops \(crowding)") }
+        }
         let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         logger.info(
             "starting",

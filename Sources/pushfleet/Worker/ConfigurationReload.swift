@@ -1,10 +1,11 @@
 internal import Foundation
 internal import Logging
 internal import Loop
+internal import Store
 internal import Worker
 
-/// Has running workers follow the configuration and the files of the credentials: when a file changes, and when the
-/// operator says so with SIGHUP.
+/// Has running workers follow the configuration, the files of the credentials and the apps in Redis: when something
+/// changes, and when the operator says so with SIGHUP.
 ///
 /// A configuration or a credential that cannot be used is told, and the old one goes on.
 actor ConfigurationReload {
@@ -27,6 +28,11 @@ actor ConfigurationReload {
     private var settings: FleetSettings
     private let effective: [EffectiveValue]
     private var known: [String: Known] = [:]
+    private let source: AppSource
+    private var apps = FleetApps()
+    /// Those of the file.
+    private var ownApps: [AppSettings]
+    private var credentials: [LoadedCredential]
 
     /// - Parameter load: reads the configuration again, with all its files.
     init(
@@ -42,14 +48,17 @@ actor ConfigurationReload {
         self.watch = FileWatch(inUse: loaded.file.flatMap(Self.content))
         self.settings = loaded.settings
         self.effective = loaded.effective
-        self.known = [:]
+        self.source = AppSource(loaded.settings)
+        self.ownApps = loaded.settings.apps
+        self.credentials = loaded.credentials
         for credential in loaded.settings.credentials {
             guard let files = try? CredentialFiles.read(for: credential) else { continue }
             self.known[credential.name] = Known(settings: credential, watch: CredentialWatch(inUse: files))
         }
     }
 
-    /// Looks at the files every two seconds, and at everything on each of `hangups`, until the task is cancelled.
+    /// Looks at the files and at Redis every two seconds, and at all files on each of `hangups`, until the task is
+    /// cancelled.
     func run(hangups: AsyncStream<Void>) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -57,6 +66,12 @@ actor ConfigurationReload {
             }
             group.addTask {
                 while (try? await Task.sleep(for: .seconds(2))) != nil { await self.look() }
+            }
+            group.addTask {
+                repeat {
+                    for news in await self.source.look() { await self.heard(news) }
+                } while (try? await Task.sleep(for: .seconds(2))) != nil
+                await self.source.close()
             }
         }
     }
@@ -111,6 +126,7 @@ actor ConfigurationReload {
             }
             self.known[settings.name]?.settings = credential.settings
             self.known[settings.name]?.watch.used(files)
+            self.credentials = self.credentials.map { $0.settings.name == settings.name ? credential : $0 }
             for worker in self.workers { worker.use(credential) }
         } catch {
             self.refuse(settings.name, because: "\(error)")
@@ -123,10 +139,14 @@ actor ConfigurationReload {
     private func reload(_ cause: Cause) {
         let loaded = self.load()
         guard loaded.errors.isEmpty else { return self.tell(loaded.errors, cause) }
-        let change = FleetChange(from: self.settings, to: loaded.settings)
+        var next = loaded.settings
+        self.ownApps = next.apps
+        self.credentials = loaded.credentials
+        next.apps = self.mergedApps(of: next, isAnew: true)
+        let change = FleetChange(from: self.settings, to: next)
         self.settings = change.settings
         let swapped = self.swapCredentials()
-        self.apply(change, loaded)
+        self.apply(change, loaded.credentials)
         self.logger.notice(
             "The configuration was read again",
             metadata: [
@@ -159,13 +179,13 @@ actor ConfigurationReload {
         return changed
     }
 
-    private func apply(_ change: FleetChange, _ loaded: LoadedConfiguration) {
+    private func apply(_ change: FleetChange, _ credentials: [LoadedCredential]) {
         guard !change.isEmpty else { return }
         var added: [LoadedCredential] = []
         for action in change.actions {
             switch action {
             case .addCredential(let name):
-                guard let credential = loaded.credentials.first(where: { $0.settings.name == name }) else { continue }
+                guard let credential = credentials.first(where: { $0.settings.name == name }) else { continue }
                 added.append(credential)
                 guard case .files(let files) = Self.read(credential.settings) else { continue }
                 self.known[name] = Known(settings: credential.settings, watch: CredentialWatch(inUse: files))
@@ -174,6 +194,56 @@ actor ConfigurationReload {
             }
         }
         for worker in self.workers { worker.apply(change, credentials: added) }
+    }
+
+    // MARK: Redis
+
+    private func heard(_ news: AppSource.News) {
+        switch news {
+        case .apps(let stored):
+            self.apps.take(stored)
+            var next = self.settings
+            next.apps = self.mergedApps(of: next, isAnew: false)
+            let change = FleetChange(from: self.settings, to: next)
+            guard !change.isEmpty else { return }
+            self.settings = change.settings
+            self.apply(change, [])
+            let changes = change.actions.map(\.text).joined(separator: ", ")
+            self.logger.notice("The apps in Redis have changed", metadata: ["changes": "\(changes)"])
+        case .evicts(let memory):
+            self.logger.warning(
+                "Redis throws keys away when its memory is full; set maxmemory-policy to noeviction",
+                metadata: ["maxmemory-policy": "\(memory.policy)", "maxmemory": "\(memory.limit)"]
+            )
+        case .refused(let problem):
+            self.logger.error(
+                "Redis refuses to tell which apps it has; see deploy/redis/users.acl.example",
+                metadata: ["detail": "\(problem)"]
+            )
+        }
+    }
+
+    /// What the file and Redis name together; what is wrong in Redis is told.
+    private func mergedApps(of settings: FleetSettings, isAnew: Bool) -> [AppSettings] {
+        let check = AppCheck(credentials: settings.credentials, loaded: self.credentials)
+        let outcome = self.apps.merge(with: self.ownApps, of: self.file ?? "the file", check, isAnew: isAnew)
+        for news in outcome.news { self.tell(news) }
+        return outcome.apps
+    }
+
+    private func tell(_ news: FleetApps.News) {
+        let detail = "\(news.problem)"
+        guard news.problem.severity == .error else {
+            let metadata: Logger.Metadata = ["push.app": "\(news.app)", "detail": "\(detail)"]
+            return self.logger.warning("An app in Redis may not be meant so", metadata: metadata)
+        }
+        self.logger.error(
+            "An app in Redis cannot be used; the others go on",
+            metadata: [
+                "push.app": "\(news.app)", "detail": "\(detail)",
+                "until then": news.goesOn ? "it goes on as before" : "its messages wait",
+            ]
+        )
     }
 
     /// The credentials at fault are counted; anything else wrong with the file is told in one line.

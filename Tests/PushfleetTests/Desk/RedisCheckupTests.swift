@@ -17,12 +17,15 @@ internal import Testing
     @Test(
         "a policy that evicts fails once there is a limit",
         arguments: [
-            ("noeviction", 0, .ok), ("noeviction", 1, .ok), ("allkeys-lru", 0, .warn), ("allkeys-lru", 1, .fail),
-            ("volatile-ttl", nil, .fail), (nil, nil, .warn),
-        ] as [(String?, Int64?, Finding.State)]
+            ("maxmemory:0\r\nmaxmemory_policy:noeviction", .ok), ("maxmemory:1\r\nmaxmemory_policy:noeviction", .ok),
+            ("maxmemory:0\r\nmaxmemory_policy:allkeys-lru", .warn),
+            ("maxmemory:1\r\nmaxmemory_policy:allkeys-lru", .fail),
+            ("maxmemory:9\r\nmaxmemory_policy:volatile-ttl\r\n", .fail), ("used_memory:1", .warn), ("", .warn),
+        ] as [(String, Finding.State)]
     )
-    func eviction(policy: String?, maxmemory: Int64?, state: Finding.State) {
-        #expect(RedisCheckup.eviction(policy: policy, maxmemory: maxmemory).state == state)
+    func eviction(info: String, state: Finding.State) {
+        let finding = RedisCheckup.eviction(.success(.string(Array("# Memory\r\n\(info)".utf8))))
+        #expect(finding.state == state, "\(finding)")
     }
 
     @Test(

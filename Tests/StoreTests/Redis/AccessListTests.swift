@@ -85,6 +85,14 @@ import Testing
         #expect(try await CounterReader(desk).read().pauses.map(\.cause) == ["suspects", "hand"])
         _ = try await desk.run(PausedApps.call(.release, app: "app", by: "desk", name: "me"))
 
+        for app in ["app", "gone"] { _ = try await desk.run(StoredApps.put(app, "{}")) }
+        _ = try await desk.run(StoredApps.remove("gone"))
+        for session in [desk, worker] {
+            let apps = try await StoredApps.read(from: session)
+            #expect(apps.version != nil && apps.values == ["app": "{}"] && apps.removed == ["gone"])
+            #expect(RedisMemory(try await session.send(RedisMemory.question))?.policy == "noeviction")
+        }
+
         let client = try TestClient(try Self.address("worker", redis))
         await client.waitUntilReady()
         let isWritten: Bool = await client.with { client, completion in
