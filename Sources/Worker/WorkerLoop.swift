@@ -302,6 +302,7 @@ final class WorkerLoop {
     /// As when the lease has ended.
     func leaseHasTwin(_ sender: Sender) {
         self.tell.leaseHasTwin(sender.credential.name)
+        self.flush.rename()
         self.giveBackWaiting(of: sender)
         self.updatePrefetches()
     }

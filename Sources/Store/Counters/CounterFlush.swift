@@ -35,7 +35,7 @@ package final class CounterFlush {
 
     /// What has been counted and not yet taken for a flush.
     package var batch = CounterBatch()
-    private let id: InstanceID
+    private var id: InstanceID
     private let client: RedisClient
     private let loop: EventLoop
     private let interval: Duration
@@ -61,6 +61,9 @@ package final class CounterFlush {
         self.interval = interval
         self.loop = loop
     }
+
+    /// Goes on under another id: another worker uses this one's, and Redis would take its flushes for ours.
+    package func rename() { self.id = InstanceID() }
 
     /// Begins to flush at every interval, when there is something.
     package func start() {

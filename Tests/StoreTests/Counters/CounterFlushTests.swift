@@ -9,13 +9,13 @@ import Testing
     /// A flush on a client's loop.
     private final class Flusher: Sendable {
         let client: TestClient
-        let id = InstanceID()
+        let id: InstanceID
         private let flush: LoopBound<CounterFlush>
 
-        init(_ redis: PrivateRedis, timeout: Duration = .seconds(2)) async throws {
+        init(_ redis: PrivateRedis, id: InstanceID = InstanceID(), timeout: Duration = .seconds(2)) async throws {
+            self.id = id
             self.client = try TestClient(RedisAddress(redis), timeout: timeout)
             await self.client.waitUntilReady()
-            let id = self.id
             self.flush = await self.client.with { client, completion in
                 let flush = CounterFlush(id: id, client: client, on: client.loop)
                 completion(LoopBound(flush, to: client.loop))
@@ -36,6 +36,14 @@ import Testing
             return await self.client.with { _, completion in flush.value.stop(completion) }
         }
 
+        func rename() async {
+            let flush = self.flush
+            let _: Bool = await self.client.with { _, completion in
+                flush.value.rename()
+                completion(true)
+            }
+        }
+
         func start() async {
             let flush = self.flush
             let _: Bool = await self.client.with { _, completion in
@@ -49,6 +57,28 @@ import Testing
         let session = try await RedisSession.open(RedisAddress(redis))
         defer { session.close() }
         return try await CounterReader(session).read(pools: pools)
+    }
+
+    @Test func `Of two workers under one id, the one that takes another is counted again`() async throws {
+        let redis = try PrivateRedis(volatile: true)
+        defer { redis.stop() }
+        let first = try await Flusher(redis)
+        let twin = try await Flusher(redis, id: first.id)
+        for flusher in [first, twin] {
+            await flusher.count { batch in
+                let slot = batch.slot(app: "com.example.shop", lane: "now")
+                batch.add(.received, at: slot)
+            }
+            #expect(await flusher.write())
+        }
+        #expect(try await Self.status(redis).lanes[0][.received] == 1, "the twin's first flush looks like one seen")
+        await twin.rename()
+        await twin.count { batch in
+            let slot = batch.slot(app: "com.example.shop", lane: "now")
+            batch.add(.received, at: slot)
+        }
+        #expect(await twin.write())
+        #expect(try await Self.status(redis).lanes[0][.received] == 2)
     }
 
     @Test func `What workers count is what is read`() async throws {
