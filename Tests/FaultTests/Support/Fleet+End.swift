@@ -33,10 +33,11 @@ extension Fleet {
         for (token, count) in self.acceptedBefore { accepted[token, default: 0] += count }
         let dead = try await self.numbers(in: FleetTopology.dead)
         var queued: Set<Int> = []
-        for queue in Self.topology.queues.map(\.name) where !Self.ends.contains(queue) {
+        for queue in self.topology.queues.map(\.name) where !Self.ends.contains(queue) {
             queued.formUnion(try await self.numbers(in: queue))
         }
         var verdict = Verdict()
+        verdict.budget = self.maxConnections
         verdict.published = self.published.count
         verdict.delivered = accepted.count
         verdict.duplicates = accepted.values.reduce(0) { $0 + $1 - 1 }
