@@ -127,7 +127,7 @@ extension Fleet {
     /// How often Redis has run each command, those of scripts included.
     fileprivate func commandCalls() throws -> [String: Int] {
         let text = try self.redis.cli("INFO", "commandstats")
-        return text.split(separator: "\n").reduce(into: [:]) { calls, line in
+        return text.split(whereSeparator: \.isNewline).reduce(into: [:]) { calls, line in
             guard let name = line.firstMatch(of: /cmdstat_([^:]+):calls=(\d+)/), let count = Int(name.2) else { return }
             calls[String(name.1)] = count
         }
