@@ -121,7 +121,7 @@ struct RateUsage: CustomStringConvertible {
 
 extension Fleet {
     /// When requests came to Apple, in order.
-    fileprivate func arrivals() async throws -> [Int64] {
+    func arrivals() async throws -> [Int64] {
         try await self.simulator.requests(LedgerFilter(limit: 1_000_000)).map(\.arrival).sorted()
     }
 

@@ -19,9 +19,7 @@ extension FaultTests {
                 try await crowd.grow(to: 1)
                 try await crowd.grow(to: 3)
                 try await crowd.grow(to: 8)
-                for fault in [Crowd.Fault.kill, .stop, .terminate].shuffled(using: &crowd.random) {
-                    try await crowd.suffer(fault)
-                }
+                for fault in crowd.faults() { try await crowd.suffer(fault) }
                 while crowd.alive.count > 1 {
                     let count = min(crowd.alive.count - 1, Int.random(in: 2...4, using: &crowd.random))
                     try await crowd.lose(count)
@@ -41,7 +39,7 @@ extension FaultTests {
 
 /// Workers that come and go, under load all the time.
 private struct Crowd {
-    enum Fault {
+    enum Fault: CaseIterable {
         case kill, terminate, stop
     }
 
@@ -79,6 +77,13 @@ private struct Crowd {
         }
         self.asked = max(self.asked, asked)
         try await self.becomeEven("a start")
+    }
+
+    /// Each kind once and two more, in any order.
+    mutating func faults() -> [Fault] {
+        var faults = Fault.allCases
+        for _ in 0..<2 { faults.append(Fault.allCases.randomElement(using: &self.random) ?? .kill) }
+        return faults.shuffled(using: &self.random)
     }
 
     /// A fault hits one worker; another one takes its place, or it goes on.
@@ -127,7 +132,7 @@ private struct Crowd {
         let held = try self.fleet.shares().most
         let victim = self.alive[Int.random(in: 0..<self.alive.count, using: &self.random)]
         let rest = Duration.milliseconds(Int.random(in: 1000...3000, using: &self.random))
-        let start = Self.now
+        let start = Fleet.now
         victim.signal(SIGSTOP)
         let stop = ContinuousClock.now
         try await self.load("others have what the stopped one had") {
@@ -139,7 +144,7 @@ private struct Crowd {
         }
         victim.signal(SIGCONT)
         // It closes what it held as soon as it runs again; the rest is for a busy machine.
-        self.stopped.append((held, start...Self.now + 2000))
+        self.stopped.append((held, start...Fleet.now + 2000))
         self.endanger(held)
         try await self.load("it asks again") { try self.fleet.shares().all.count == self.alive.count }
         try await self.becomeEven("a SIGCONT")
@@ -148,8 +153,6 @@ private struct Crowd {
     private mutating func take() -> WorkerProcess {
         self.alive.remove(at: Int.random(in: 0..<self.alive.count, using: &self.random))
     }
-
-    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 
     /// What is at Apple, and as much again that was answered and is not settled yet.
     private mutating func endanger(_ connections: Int) { self.atRisk += connections * 6 * 2 }

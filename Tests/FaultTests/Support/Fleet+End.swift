@@ -28,8 +28,10 @@ extension Fleet {
         return verdict
     }
 
-    private func count() async throws -> Verdict {
+    /// - Parameter elsewhere: what another Apple has accepted.
+    func count(deliveredElsewhere elsewhere: Set<Int> = []) async throws -> Verdict {
         var accepted = try await self.accepted()
+        for token in elsewhere { accepted[token, default: 0] += 1 }
         for (token, count) in self.acceptedBefore { accepted[token, default: 0] += count }
         let dead = try await self.numbers(in: FleetTopology.dead)
         var queued: Set<Int> = []
