@@ -10,7 +10,7 @@ extension FaultTests {
     struct Scaling {
         @Test("1, 8 and 1 workers, with random kill -9, SIGTERM and stops longer than a lease, share one budget evenly")
         func oneEightOne() async throws {
-            let worker = ["streams_per_connection: 6", "prefetch_per_connection: 30"]
+            let worker = ["streams_per_connection: 6", "prefetch_per_connection: 60"]
             try await Fleet.run(latency: .milliseconds(200), streams: 6, worker: worker) { fleet in
                 fleet.maxConnections = 16
                 fleet.times = Fleet.Times(lease: .seconds(6), heartbeat: .seconds(1), quantum: .seconds(2))
@@ -26,7 +26,7 @@ extension FaultTests {
                 }
                 let verdict = try await fleet.finish()
                 let overages = try await fleet.overages(above: fleet.maxConnections)
-                verdict.show("1, 8, 1 workers", "\(crowd.report), \(overages.count) overages \(overages.map(\.most))")
+                verdict.show("1, 8, 1 workers", "\(crowd.report); overages \(overages)")
                 verdict.expectNothingLost(duplicates: crowd.atRisk, frozen: crowd.frozen)
                 for overage in overages { crowd.explain(overage) }
                 crowd.expectInTime()

@@ -77,8 +77,10 @@ extension Fleet {
 }
 
 /// A time in which more connections were open than there may be; milliseconds since 1970.
-struct Overage {
+struct Overage: CustomStringConvertible {
     var from: Int64
     var to: Int64
     var most: Int
+
+    var description: String { "\(self.most) for \(Duration.milliseconds(self.to - self.from).seconds)" }
 }
