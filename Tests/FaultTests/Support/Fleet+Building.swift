@@ -101,6 +101,7 @@ extension Fleet {
               lease: \(Self.written(self.times.lease))
               heartbeat: \(Self.written(self.times.heartbeat))
               quantum: \(Self.written(self.times.quantum))
+            \(self.budgetSettings.map { "  \($0)\n" }.joined())
             worker:
               drain_timeout: \(self.drainTimeout.components.seconds)s
             \(self.workerSettings.map { "  \($0)\n" }.joined())

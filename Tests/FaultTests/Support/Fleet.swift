@@ -75,6 +75,8 @@ final class Fleet {
     var moreApps: [String] = []
     /// Credentials beside the first one, each with apps of its own.
     var moreCredentials: [Credential] = []
+    /// More lines of the section `budget`.
+    var budgetSettings: [String] = []
     /// More lines of the credential.
     var credentialSettings: [String] = []
     var keyFile = TestCertificates.shared.signingKey
