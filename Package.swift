@@ -122,7 +122,7 @@ let tests: [Target] = [
         name: "FaultTests",
         dependencies: [
             "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestFleet",
-            "TestServers", crypto,
+            "TestRandom", "TestServers", crypto,
         ]
     ),
     .testTarget(

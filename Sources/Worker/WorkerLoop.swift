@@ -23,6 +23,8 @@ final class WorkerLoop {
     let counters: Counting
     let flush: CounterFlush
     private let identity: WorkerBeat
+    /// What Redis was told last, and whether the next beat is skipped if there is nothing new.
+    private var lastBeat: (beat: WorkerBeat, isFresh: Bool)?
     let id: InstanceID
     /// Host and process id, for people.
     let name: String
@@ -273,8 +275,18 @@ final class WorkerLoop {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)", default: 0] += line.inFlight
         }
-        self.redis.run(beat.call) { _ in }
+        self.send(beat)
         self.askForPauses()
+    }
+
+    /// With nothing new every other beat will do.
+    private func send(_ beat: WorkerBeat) {
+        let last = self.lastBeat
+        self.lastBeat = (beat, isFresh: !(last?.beat == beat && last?.isFresh == true))
+        guard self.lastBeat?.isFresh == true else { return }
+        self.redis.run(beat.call(after: last?.beat)) { [weak self] result in
+            if case .failure = result { self?.lastBeat = nil }
+        }
     }
 
     private func warnOfExpiry(_ sender: Sender) {

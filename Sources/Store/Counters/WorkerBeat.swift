@@ -29,21 +29,26 @@ package struct WorkerBeat: Hashable, Sendable {
         self.startedAt = startedAt
     }
 
-    /// KEYS: the worker's hash, all workers, all pools. ARGV: id, its life, the pools' life, number of pools, pools,
-    /// fields and values.
+    /// KEYS: the worker's hash, all workers, all pools. ARGV: id, its life, the pools' life, whether fields may have gone,
+    /// number of pools, pools, fields and values.
+    ///
+    /// The fewer commands the better: fifty idle workers do this all day. Lists are tidied and prolonged once in a minute,
+    /// and whenever the hash gets a field that it had not, be it that Redis has lost it.
     private static let beat = Script(
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-        local text, pools = string.format('%.0f', now), tonumber(ARGV[4])
-        redis.call('DEL', KEYS[1])
-        redis.call('HSET', KEYS[1], 'last_beat', text)
-        for i = 5 + pools, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+        local text, pools = string.format('%.0f', now), tonumber(ARGV[5])
+        if ARGV[4] == '1' then redis.call('DEL', KEYS[1]) end
+        local fields = { 'last_beat', text }
+        for i = 6 + pools, #ARGV do fields[#fields + 1] = ARGV[i] end
+        local new = redis.call('HSET', KEYS[1], unpack(fields))
         redis.call('PEXPIRE', KEYS[1], ARGV[2])
         redis.call('ZADD', KEYS[2], text, ARGV[1])
+        if new == 0 and now % 60000 >= 4000 then return now end
         redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - ARGV[2]))
         redis.call('PEXPIRE', KEYS[2], 86400000)
-        for i = 5, 4 + pools do redis.call('ZADD', KEYS[3], text, ARGV[i]) end
+        for i = 6, 5 + pools do redis.call('ZADD', KEYS[3], text, ARGV[i]) end
         redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', string.format('%.0f', now - ARGV[3]))
         redis.call('PEXPIRE', KEYS[3], ARGV[3])
         return now
@@ -58,15 +63,18 @@ package struct WorkerBeat: Hashable, Sendable {
     /// After this time without a beat a worker is no longer shown.
     static let life = Duration.seconds(60)
 
-    /// Writes everything anew.
-    package var call: ScriptCall {
+    /// Writes what it is now.
+    /// - Parameter last: what stands in Redis; nil if that is not known.
+    package func call(after last: WorkerBeat?) -> ScriptCall {
         var call = ScriptCall(Self.beat, keys: [Keys.worker(self.id), Keys.allWorkers, Keys.allPools])
         call.add(self.id)
         call.add(milliseconds: Self.life)
         call.add(milliseconds: Keys.counterLife)
+        let fields = self.fields
+        call.add(last.map { $0.fields.map(\.0) == fields.map(\.0) } == true ? 0 : 1)
         call.add(self.connectionsHeld.count)
         for pool in self.connectionsHeld.keys { call.add(pool) }
-        for (name, value) in self.fields {
+        for (name, value) in fields {
             call.add(name)
             call.add(value)
         }
@@ -80,15 +88,17 @@ package struct WorkerBeat: Hashable, Sendable {
         return call
     }
 
+    /// In the order of their names.
     private var fields: [(String, String)] {
-        [
+        var fields = [
             ("version", self.version), ("host", self.host), ("pid", "\(self.pid)"),
             ("started_at", "\(self.startedAt.milliseconds)"), ("prefetch", "\(self.prefetch)"),
         ]
-            + self.connectionsHeld.map { ("connections_held.\($0.key)", "\($0.value)") }
-            + self.certificatesExpireAt.map { ("certificate_expires_at.\($0.key)", "\($0.value.milliseconds)") }
-            + self.inFlight.map { ("in_flight.\($0.key)", "\($0.value)") }
-            + self.paused.map { ("paused.\($0.key)", $0.value) }
+        fields += self.connectionsHeld.map { ("connections_held.\($0.key)", "\($0.value)") }
+        fields += self.certificatesExpireAt.map { ("certificate_expires_at.\($0.key)", "\($0.value.milliseconds)") }
+        fields += self.inFlight.map { ("in_flight.\($0.key)", "\($0.value)") }
+        fields += self.paused.map { ("paused.\($0.key)", $0.value) }
+        return fields.sorted { $0.0 < $1.0 }
     }
 
     /// Reads what `call` has written.

@@ -44,7 +44,8 @@ package final class RedisClient {
     private var queue = CommandQueue<Completion>()
     private var deadline: Deadline?
     private var reconnect: Deadline?
-    private var backoff = ReconnectBackoff(initial: .milliseconds(100), cap: .seconds(5))
+    /// The cap is short: after an outage nothing is sent before a worker is back here, and for one lease time more.
+    private var backoff = ReconnectBackoff(initial: .milliseconds(100), cap: .seconds(1))
     private var encoded: [UInt8] = []
     private var observers: [(State) -> Void] = []
 

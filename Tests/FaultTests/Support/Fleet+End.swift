@@ -28,15 +28,18 @@ extension Fleet {
         return verdict
     }
 
-    private func count() async throws -> Verdict {
+    /// - Parameter elsewhere: what another Apple has accepted.
+    func count(deliveredElsewhere elsewhere: Set<Int> = []) async throws -> Verdict {
         var accepted = try await self.accepted()
+        for token in elsewhere { accepted[token, default: 0] += 1 }
         for (token, count) in self.acceptedBefore { accepted[token, default: 0] += count }
         let dead = try await self.numbers(in: FleetTopology.dead)
         var queued: Set<Int> = []
-        for queue in Self.topology.queues.map(\.name) where !Self.ends.contains(queue) {
+        for queue in self.topology.queues.map(\.name) where !Self.ends.contains(queue) {
             queued.formUnion(try await self.numbers(in: queue))
         }
         var verdict = Verdict()
+        verdict.budget = self.maxConnections
         verdict.published = self.published.count
         verdict.delivered = accepted.count
         verdict.duplicates = accepted.values.reduce(0) { $0 + $1 - 1 }

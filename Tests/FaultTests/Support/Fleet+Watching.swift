@@ -8,8 +8,9 @@ import Worker
 /// What the simulator, the queues and Redis say.
 extension Fleet {
     /// Messages in the work queue that no worker holds.
-    func ready() async throws -> Int {
-        try await self.session.queueDepths([Self.queue])[Self.queue]?.messages ?? 0
+    func ready(_ app: AppID = Fleet.app) async throws -> Int {
+        let queue = FleetTopology.workQueue(app: app, lane: .now)
+        return try await self.session.queueDepths([queue])[queue]?.messages ?? 0
     }
 
     /// Queues where nothing is still to be done.
@@ -19,7 +20,7 @@ extension Fleet {
 
     /// Messages in all queues where something is still to be done.
     func waiting() async throws -> Int {
-        let names = Self.topology.queues.map(\.name).filter { !Self.ends.contains($0) }
+        let names = self.topology.queues.map(\.name).filter { !Self.ends.contains($0) }
         return try await self.session.queueDepths(names).values.reduce(0) { $0 + $1.messages }
     }
 

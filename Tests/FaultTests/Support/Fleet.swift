@@ -29,6 +29,25 @@ final class Fleet {
         }
     }()
 
+    /// How the fleet shares its connections.
+    struct Times {
+        var lease = Fleet.lease
+        var heartbeat: Duration = .milliseconds(500)
+        var quantum: Duration = .seconds(1)
+
+        static let standard = Times(lease: .seconds(20), heartbeat: .seconds(3), quantum: .seconds(30))
+    }
+
+    /// A signing key with a budget of its own.
+    struct Credential {
+        let name: String
+        let key: SigningKey
+        var connections = Fleet.budget
+        /// Where its Apple is; nil for the simulator of the fleet.
+        var port: UInt16?
+        let apps: [AppID]
+    }
+
     private static let retry = try! RetrySchedule(
         minBackoff: .seconds(1),
         maxBackoff: .seconds(2),
@@ -36,10 +55,7 @@ final class Fleet {
         ageLimit: .seconds(600),
         retryLimit: nil
     )
-    static let topology = FleetTopology.make(
-        apps: [Fleet.app],
-        delays: DelayLadder(schedules: [Fleet.retry]).levels
-    )
+    static let delays = DelayLadder(schedules: [Fleet.retry]).levels
 
     let redis: PrivateRedis
     /// Between the workers and the simulator, for a test that asks for one.
@@ -54,8 +70,11 @@ final class Fleet {
     /// More lines of the app.
     var appSettings: [String] = []
     var maxConnections = Fleet.budget
-    /// Apps beside the one of the test.
+    var times = Times()
+    /// Apps beside the one of the test, with its credential.
     var moreApps: [String] = []
+    /// Credentials beside the first one, each with apps of its own.
+    var moreCredentials: [Credential] = []
     /// More lines of the section `budget`.
     var budgetSettings: [String] = []
     /// More lines of the credential.
@@ -78,6 +97,7 @@ final class Fleet {
         redis: PrivateRedis?,
         login: String,
         latency: Duration,
+        streams: UInt32,
         drainTimeout: Duration,
         worker: [String],
         isProxied: Bool
@@ -87,24 +107,26 @@ final class Fleet {
         self.login = login
         self.workerSettings = worker
         self.directory = try Repository.makeTemporaryDirectory("faults")
-        let simulator = try await Self.startSimulator(latency: latency)
+        let simulator = try await Self.startSimulator(latency: latency, streams: streams)
         self.simulator = simulator
         self.proxy = isProxied ? try FaultProxy(to: Int(simulator.port)) : nil
         self.session = try await Self.connect()
         try await self.declare()
-        for queue in Self.topology.queues { try await self.session.purge(queue: queue.name) }
+        for queue in self.topology.queues { try await self.session.purge(queue: queue.name) }
         try await self.initializeBudget()
         try self.writeConfiguration()
     }
 
     /// Runs a test on a fleet of its own, and ends all of it however the test ends.
     /// - Parameters:
+    ///   - streams: what Apple allows on a connection.
     ///   - worker: lines for the configuration's section `worker`.
     ///   - isProxied: whether the workers reach the simulator through `proxy`.
     static func run(
         redis: PrivateRedis? = nil,
         login: String = "",
         latency: Duration,
+        streams: UInt32 = 1000,
         drainTimeout: Duration = .seconds(20),
         worker: [String] = [],
         isProxied: Bool = false,
@@ -114,6 +136,7 @@ final class Fleet {
             redis: redis,
             login: login,
             latency: latency,
+            streams: streams,
             drainTimeout: drainTimeout,
             worker: worker,
             isProxied: isProxied
@@ -203,27 +226,27 @@ final class Fleet {
     // MARK: Load
 
     /// Publishes so many messages and remembers those that the broker has confirmed.
-    func publish(_ count: Int) async throws {
+    func publish(_ count: Int, to app: AppID = Fleet.app) async throws {
         let numbers = self.next..<self.next + count
         self.next += count
-        let outcomes = try await self.session.publish(numbers.map(Self.message))
+        let outcomes = try await self.session.publish(numbers.map { Self.message($0, to: app) })
         for (number, outcome) in zip(numbers, outcomes) where outcome == .confirmed { self.published.insert(number) }
     }
 
-    private static func message(_ number: Int) -> Message {
+    private static func message(_ number: Int, to app: AppID) -> Message {
         let token = String(repeating: "0", count: 64 - "\(number)".count) + "\(number)"
         let body =
-            #"{"app":"\#(Self.app.name)","tokens":["\#(token)"],"payload":{"aps":{"alert":"Number \#(number)"}}}"#
+            #"{"app":"\#(app.name)","tokens":["\#(token)"],"payload":{"aps":{"alert":"Number \#(number)"}}}"#
         return Message(
             exchange: FleetTopology.exchange,
-            routingKey: FleetTopology.routingKey(app: Self.app, lane: .now),
+            routingKey: FleetTopology.routingKey(app: app, lane: .now),
             properties: MessageProperties(messageID: Array("fault-\(number)".utf8)),
             body: Array(body.utf8)
         )
     }
 
     /// Publishes more whenever little waits, so that the fleet always wants all of its budget.
-    func topUp() async throws {
-        if try await self.ready() < 1500 { try await self.publish(500) }
+    func topUp(_ app: AppID = Fleet.app) async throws {
+        if try await self.ready(app) < 1500 { try await self.publish(500, to: app) }
     }
 }

@@ -189,9 +189,13 @@ import Testing
         beat.inFlight = ["com.example.shop.now": 17]
         beat.prefetch = 400
         beat.paused = ["com.example.shop": "suspects"]
-        _ = try await session.run(beat.call)
+        _ = try await session.run(beat.call(after: nil))
+        let first = beat
         beat.connectionsHeld["old"] = nil
-        _ = try await session.run(beat.call)
+        _ = try await session.run(beat.call(after: first))
+        let second = beat
+        beat.prefetch = 300
+        _ = try await session.run(beat.call(after: second))
         let budget = Budget(pool: "production.T.K", connections: 4)
         let runID = try #require(await session.server())
         _ = try await session.run(budget.initialize(on: runID))

@@ -73,7 +73,7 @@ import Testing
         #expect(DoneTokens.Memory(.success(reply), tokenCount: 2).done.tokens == [1])
         var beat = WorkerBeat(id: id, version: "1", host: "h", pid: 1, startedAt: UnixTime(milliseconds: 1))
         beat.connectionsHeld = ["pool": 1]
-        _ = try await worker.run(beat.call)
+        _ = try await worker.run(beat.call(after: nil))
 
         let hold = PausedApps.Order.hold(for: nil, reason: "", since: nil)
         _ = try await desk.run(PausedApps.call(hold, app: "app", by: "desk", name: "me"))
