@@ -38,7 +38,7 @@ import Glibc
             \(tally.steps) steps, \(tally.virtualSeconds) virtual seconds, \(tally.tokens) pushes: \(tally.accepted) \
             accepted, \(tally.duplicates) of these twice, \(tally.dead) dead, \(tally.gone) gone
             \(tally.redelivered) redelivered, \(tally.alreadyDone) pushes known to be done, \(tally.nacked) publishes refused, \(tally.held) held, \(tally.rested) \
-            throttled, \(tally.pauses) pauses, \(tally.outages) outages, \(tally.leasesEnded) leases ended
+            throttled, \(tally.rateLimited) waited for a rate, \(tally.pauses) pauses, \(tally.outages) outages, \(tally.leasesEnded) leases ended
             most open beyond the budget by processes stopped past their lease: \(tally.overage); \
             longest wait for a turn: \(Double(tally.longestTurn) / 1000) s
             faults: \(tally.faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))

@@ -72,7 +72,7 @@ extension FleetSimulation {
         case .redisSame: self.redis.restart(.kept)
         case .redisClock:
             let steps = [-4_000, 1_500, 30_000, -3_600_000, 86_400_000]
-            self.redis.clockOffset += steps.randomElement(using: &self.random) ?? 0
+            self.redis.setClock(by: steps.randomElement(using: &self.random) ?? 0)
         case .redisSlow:
             self.redis.lateness = self.some(100...1_500)
             self.schedule(after: self.some(2_000...10_000)) { [self] in self.redis.lateness = 0 }

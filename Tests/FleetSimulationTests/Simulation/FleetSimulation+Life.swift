@@ -28,6 +28,7 @@ extension FleetSimulation {
         self.note(
             "budget \(self.setup.budget), lease \(self.setup.lease.ttl), \(self.setup.workers) workers, "
                 + "\(self.setup.messages) messages"
+                + self.setup.rates.compactMap { $0 }.map { ", rate \($0.rate)/s, bucket \($0.bucketSize)" }.joined()
         )
         for _ in 0..<self.setup.workers { self.addWorker() }
         let calm = 2_000 + (self.setup.isDeclared ? 0 : self.setup.ttl)
@@ -150,6 +151,29 @@ extension FleetSimulation {
             self.fail("\(counted) connections are open, the budget is \(self.setup.budget): \(detail)")
         }
         self.tally.overage = max(self.tally.overage, counted + overdue - self.setup.budget)
+    }
+
+    /// A worker sends a push of this app.
+    func sends(_ app: Int, by worker: SimulatedWorker) {
+        if self.sendLaws[app]?.push(at: self.now) == false { self.failRate(app, "w\(worker.index) sends a push") }
+    }
+
+    /// A push of this app comes to Apple, which the rule allows for: what it keeps back covers the way.
+    func arrives(_ app: Int) {
+        if self.arrivalLaws[app]?.push(at: self.now) == false { self.failRate(app, "a push comes to Apple") }
+    }
+
+    private func failRate(_ app: Int, _ what: String) {
+        guard let limit = self.setup.rates[app] else { return }
+        self.fail("\(what) of app \(app) beyond its rate, \(limit.rate)/s with a bucket of \(limit.bucketSize)")
+    }
+
+    /// Redis' clock jumps ahead.
+    func clockJumps() {
+        for app in self.sendLaws.indices {
+            self.sendLaws[app]?.clockJumps(at: self.now)
+            self.arrivalLaws[app]?.clockJumps(at: self.now)
+        }
     }
 
     private func checkTurns() {

@@ -45,6 +45,8 @@ package final class FleetSimulation {
         package var outages = 0
         package var held = 0
         package var rested = 0
+        /// Pushes that had to wait for their app's rate.
+        package var rateLimited = 0
         package var leasesEnded = 0
 
         package init() {}
@@ -60,7 +62,7 @@ package final class FleetSimulation {
             [
                 \.steps, \.virtualSeconds, \.tokens, \.accepted, \.duplicates, \.dead, \.gone, \.redelivered,
                 \.alreadyDone,
-                \.nacked, \.pauses, \.outages, \.held, \.rested, \.leasesEnded,
+                \.nacked, \.pauses, \.outages, \.held, \.rested, \.rateLimited, \.leasesEnded,
             ]
         }
     }
@@ -86,6 +88,9 @@ package final class FleetSimulation {
     var apple: AppleWeather
     var workers: [SimulatedWorker] = []
     var journal = Journal()
+    /// How the fleet keeps the rate of each app that has one: as pushes are sent, and as they come to Apple.
+    var sendLaws: [RateLaw?]
+    var arrivalLaws: [RateLaw?]
     /// Whether faults happen.
     var isFaulty = false
     /// Since when nothing has been wrong any more; nil before.
@@ -100,6 +105,8 @@ package final class FleetSimulation {
         self.isCalm = isCalm
         self.faults = faults ?? bug?.faults ?? Fault.allCases
         self.setup = Setup(random: &self.random)
+        self.sendLaws = self.setup.rates.map { $0.map(RateLaw.init) }
+        self.arrivalLaws = self.sendLaws
         self.redis = RedisModel(bug: bug)
         self.apple = AppleWeather(self.setup)
         self.broker = BrokerModel(lines: self.setup.lineCount)

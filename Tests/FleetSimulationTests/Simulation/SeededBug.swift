@@ -20,6 +20,14 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case copiesShareMemory
     /// What waits is given back with tokens of it that were done in an earlier delivery.
     case givesBackDoneTokens
+    /// A worker uses an app's tokens however long ago they were due.
+    case tokensOutliveTheirTime
+    /// A bucket that Redis has lost, or that an earlier process left, is full.
+    case restartFillsBuckets
+    /// A push that is tried again takes no token of its app's rate.
+    case retriesTakeNoToken
+    /// A worker whose request for tokens is lost waits for the answer for ever.
+    case waitsForLostTokens
 
     /// The faults under which it shows; all where it shows anyhow.
     var faults: [Fault] {

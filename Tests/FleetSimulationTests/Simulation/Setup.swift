@@ -26,6 +26,8 @@ struct Setup {
     var answers: ClosedRange<Int>
     /// Whether messages come all at once.
     var comesInBursts: Bool
+    /// Each app's rate; nil for none.
+    var rates: [RateLimit?]
     let streamsPerConnection = 4
     let prefetchPerConnection = 10
     let requestTimeout: Duration = .seconds(5)
@@ -38,6 +40,7 @@ struct Setup {
         self.answers = random.chance(0.25) ? 300...1_500 : 20...80
         self.comesInBursts = random.chance(0.5)
         self.budget = Int.random(in: 1...5, using: &random)
+        self.rates = []
         self.workers = Int.random(in: 1...4, using: &random)
         self.apps = Int.random(in: 1...2, using: &random)
         self.messages = Int.random(in: 10...30, using: &random)
@@ -56,6 +59,14 @@ struct Setup {
             ageLimit: .seconds(180),
             retryLimit: random.chance(0.3) ? 5 : nil
         )
+        for _ in 0..<self.apps { self.rates.append(random.chance(0.35) ? Self.anyRate(&random) : nil) }
+    }
+
+    /// Slow ones, which hold up a backlog for long, and fast ones with buckets that a burst empties.
+    private static func anyRate(_ random: inout SeededRandom) -> RateLimit {
+        let rate = [2, 3, 5, 10, 20, 50, 100].randomElement(using: &random) ?? 2
+        let size = random.chance(0.2) ? nil : Int.random(in: 1...max(2, min(rate, 20)), using: &random)
+        return try! RateLimit(rate: rate, bucketSize: size)
     }
 
     var ladder: DelayLadder { DelayLadder(schedules: [self.retry]) }

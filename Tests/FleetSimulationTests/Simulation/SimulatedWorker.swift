@@ -50,6 +50,8 @@ final class SimulatedWorker {
 
     // Messages.
     let lines: [SimulatedLine]
+    /// Of the apps that have one.
+    private(set) var rates: [SimulatedRate] = []
     var queue = SendQueue()
     var throttle = TokenThrottle(limit: 2)
     var held: [SendQueue.Push] = []
@@ -99,6 +101,12 @@ final class SimulatedWorker {
             }
         }
         self.lines = lines
+        for (app, limit) in simulation.setup.rates.enumerated() {
+            guard let limit else { continue }
+            let rate = SimulatedRate(limit, app: app, worker: self)
+            self.rates.append(rate)
+            for line in lines where line.app == app { line.rate = rate }
+        }
     }
 
     // MARK: Clocks
@@ -213,6 +221,7 @@ final class SimulatedWorker {
             guard !self.isRedisUp else { return }
             if self.redisCutUntil > self.simulation.now || self.simulation.redis.isAway { return self.connectRedis() }
             self.isRedisUp = true
+            for rate in self.rates { rate.step() }
         }
     }
 
