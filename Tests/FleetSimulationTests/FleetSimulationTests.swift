@@ -35,7 +35,7 @@ import Testing
     /// Without it some history must go wrong, or the invariants could not fail.
     @Test(arguments: SeededBug.allCases)
     func `A mistake is found within a few hundred histories`(bug: SeededBug) {
-        let found = (UInt64(0)..<600).first { FleetSimulation.live(seed: $0, bug: bug).violation != nil }
+        let found = (UInt64(0)..<600).first { Histories.live(seed: $0, bug: bug).violation != nil }
         #expect(found != nil, "600 histories went well with \(bug)")
     }
 

@@ -36,7 +36,13 @@ final class AppRate {
     /// Keeps a push until there are tokens; then it goes back to its sender.
     func wait(_ push: SendQueue.Push, isUrgent: Bool) {
         self.waiting.append(push.flight, tokens: push.token..<push.token + 1, isUrgent: isUrgent)
-        guard !self.isStepDue, self.allowance.mayAsk(at: self.loop.now) else { return }
+        guard !self.isStepDue else { return }
+        let now = self.loop.now
+        guard self.allowance.mayAsk(at: now) else {
+            // Nobody waited when it was last looked at, so that nothing would bring it back.
+            if self.wake == nil { self.setWake(self.allowance.wakeTime(at: now)) }
+            return
+        }
         // Once for all that the turn brings.
         self.isStepDue = true
         self.loop.after(.zero) { [weak self] in

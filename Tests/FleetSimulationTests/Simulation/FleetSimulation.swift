@@ -104,7 +104,7 @@ package final class FleetSimulation {
         self.random = SeededRandom(spreading: seed)
         self.isCalm = isCalm
         self.faults = faults ?? bug?.faults ?? Fault.allCases
-        self.setup = Setup(random: &self.random)
+        self.setup = Setup(random: &self.random, bug: bug)
         self.sendLaws = self.setup.rates.map { $0.map(RateLaw.init) }
         self.arrivalLaws = self.sendLaws
         self.redis = RedisModel(bug: bug)

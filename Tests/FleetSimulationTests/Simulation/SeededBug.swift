@@ -28,6 +28,26 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case retriesTakeNoToken
     /// A worker whose request for tokens is lost waits for the answer for ever.
     case waitsForLostTokens
+    /// A push that comes while nothing waits for tokens that are due later is not woken when they are.
+    case waitsForNothing
+    /// Two workers may make a provider token at a time.
+    case mintsWithoutLock
+    /// A provider token that Apple refuses is replaced at once.
+    case mintsWhenRefused
+    /// A worker that starts makes a provider token and does not ask for the fleet's.
+    case mintsWithoutAsking
+    /// A worker counts a provider token's age from when it hears of it.
+    case agesFromTheAnswer
+    /// A worker goes on with a provider token that is too old.
+    case usesTokensTooLong
+
+    /// Whether it is one of ``TokenSimulation``.
+    package var isOfProviderToken: Bool {
+        switch self {
+        case .mintsWithoutLock, .mintsWhenRefused, .mintsWithoutAsking, .agesFromTheAnswer, .usesTokensTooLong: true
+        default: false
+        }
+    }
 
     /// The faults under which it shows; all where it shows anyhow.
     var faults: [Fault] {
@@ -35,6 +55,7 @@ package enum SeededBug: String, CaseIterable, Sendable {
         case .jumpEndsQuarantine: [.redisFlush, .redisEmpty, .redisClock, .redisClock, .scaleUp, .cutFromRedis]
         case .copiesShareMemory:
             [.brokerCloses, .brokerCloses, .terminate, .pause, .appleSlow, .credentialRefused, .appleFewStreams]
+        case .waitsForNothing: [.wrongEnvironment, .cutFromApple, .redisFlush, .redisSame, .scaleUp, .appleGoesAway]
         default: Fault.allCases
         }
     }

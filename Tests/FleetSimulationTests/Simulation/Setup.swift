@@ -35,7 +35,8 @@ struct Setup {
 
     var lineCount: Int { self.apps * 2 }
 
-    init(random: inout SeededRandom) {
+    /// - Parameter bug: a mistake that is to show.
+    init(random: inout SeededRandom, bug: SeededBug? = nil) {
         self.streams = Int.random(in: 1...6, using: &random)
         self.answers = random.chance(0.25) ? 300...1_500 : 20...80
         self.comesInBursts = random.chance(0.5)
@@ -59,7 +60,9 @@ struct Setup {
             ageLimit: .seconds(180),
             retryLimit: random.chance(0.3) ? 5 : nil
         )
-        for _ in 0..<self.apps { self.rates.append(random.chance(0.35) ? Self.anyRate(&random) : nil) }
+        for _ in 0..<self.apps {
+            self.rates.append(random.chance(bug == .waitsForNothing ? 1 : 0.35) ? Self.anyRate(&random) : nil)
+        }
     }
 
     /// Slow ones, which hold up a backlog for long, and fast ones with buckets that a burst empties.

@@ -39,7 +39,13 @@ final class SimulatedRate {
 
     func wait(_ push: SendQueue.Push, isUrgent: Bool) {
         if isUrgent { self.urgent.append(push) } else { self.others.append(push) }
-        guard !self.isStepDue, self.allowance.mayAsk(at: self.worker.now) else { return }
+        guard !self.isStepDue else { return }
+        guard self.allowance.mayAsk(at: self.worker.now) else {
+            if self.wake == 0, self.bug != .waitsForNothing {
+                self.setWake(self.allowance.wakeTime(at: self.worker.now))
+            }
+            return
+        }
         self.isStepDue = true
         self.worker.simulation.on(self.worker, after: 0) { [self] in
             self.isStepDue = false
