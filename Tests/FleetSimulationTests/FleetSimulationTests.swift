@@ -26,6 +26,23 @@ import Testing
         #expect(tally.leasesEnded > 0 && tally.rateLimited > 0)
     }
 
+    /// Hours instead of seconds, and only what concerns the token.
+    @Test(arguments: 0..<10)
+    func `The fleet has one provider token, no two within 20 minutes and none older than 60`(chunk: Int) {
+        var tally = TokenSimulation.Tally()
+        for seed in UInt64(chunk * 50)..<UInt64(chunk * 50 + 50) {
+            let (one, violation) = TokenSimulation.live(seed: seed)
+            tally.add(one)
+            guard violation != nil else { continue }
+            let (_, traced) = TokenSimulation.live(seed: seed, isTracing: true)
+            Issue.record("\(traced?.description ?? "seed \(seed) fails only without a trace")")
+            return
+        }
+        #expect(Set(tally.faults.keys) == Set(TokenSimulation.Fault.allCases), "faults that never happened")
+        #expect(tally.tokens > 100 && tally.workers > tally.tokens && tally.refused > 0)
+        #expect(tally.early > 0, "no loss ever brought on a token too early")
+    }
+
     /// The one exception: whoever is stopped past its lease cannot close, and others get its share.
     @Test func `More is open than the budget only while a process is stopped past its lease`() {
         let found = (UInt64(0)..<300).contains { FleetSimulation.live(seed: $0).tally.overage > 0 }
@@ -40,13 +57,23 @@ import Testing
     }
 
     /// As the first test, under the faults that show the rarer mistakes.
-    @Test(arguments: [SeededBug.jumpEndsQuarantine, .copiesShareMemory])
+    @Test(arguments: [SeededBug.jumpEndsQuarantine, .copiesShareMemory, .waitsForNothing])
     func `Nothing goes wrong under the faults that show a mistake`(bug: SeededBug) {
         for seed in UInt64(0)..<100 {
             let simulation = FleetSimulation(seed: seed, faults: bug.faults)
             simulation.live()
             if let violation = simulation.violation { return #expect(Bool(false), "\(violation)") }
         }
+    }
+
+    @Test(arguments: UInt64(0)..<12)
+    func `From 1 worker to 8 and back shares are even two heartbeats after each change`(seed: UInt64) {
+        let simulation = FleetSimulation.scaling(seed: seed)
+        let evenness = simulation.scale()
+        if let violation = simulation.violation { return #expect(Bool(false), "\(violation)") }
+        // It takes time, so it was not even by itself.
+        #expect(evenness.up.last! > 0 && evenness.down > 0 && evenness.back > 0)
+        #expect(simulation.tally.accepted > 500)
     }
 
     @Test func `Without faults nothing is sent twice and nobody loses a lease`() {

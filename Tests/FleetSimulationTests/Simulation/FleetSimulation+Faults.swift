@@ -21,8 +21,6 @@ extension FleetSimulation {
         self.schedule(after: self.some(200...self.setup.longestPause)) { [self] in self.injectFaults() }
     }
 
-    private var running: [SimulatedWorker] { self.workers.filter { $0.isAlive && !$0.shutdown.isDraining } }
-
     private func inject(_ fault: Fault) {
         self.note("fault: \(fault.rawValue)")
         self.tally.faults[fault, default: 0] += 1

@@ -39,6 +39,7 @@ extension FleetSimulation {
         }
         self.run(until: calm)
         self.isFaulty = !self.isCalm
+        self.scaleUpAndDown(until: end)
         self.injectFaults()
         self.run(until: end)
         self.heal()
@@ -49,7 +50,7 @@ extension FleetSimulation {
         self.tally.tokens = self.journal.entries.count
     }
 
-    private func publish(_ name: Int) {
+    func publish(_ name: Int) {
         let wall = UnixTime(milliseconds: Int64(1_700_000_000_000 + self.now))
         let count = self.random.chance(0.4) ? self.some(2...10) : 1
         var message = SimulatedMessage(
@@ -93,6 +94,7 @@ extension FleetSimulation {
         while self.violation == nil, self.now < latest, self.journal.open > 0 || self.journal.carried > 0 {
             self.run(until: self.now + 500)
             self.checkTurns()
+            self.checkLeases()
         }
         if self.violation == nil, self.journal.open > 0 || self.journal.carried > 0 {
             return self.fail("\(self.journal.open) pushes are not settled long after the last fault")
@@ -104,6 +106,7 @@ extension FleetSimulation {
         while self.violation == nil, self.now < end {
             self.run(until: self.now + 500)
             self.checkTurns()
+            self.checkLeases()
         }
         // Each wants at least one. A connection on its way from one worker to another is closed for a moment, which
         // comes often where they take turns.
@@ -176,13 +179,27 @@ extension FleetSimulation {
         }
     }
 
+    /// One lease time and one heartbeat after the last fault no connection is counted as that of a worker which is gone.
+    private func checkLeases() {
+        // What was on its way when the faults ended takes up to five seconds.
+        guard let healed = self.healedAt, self.now > healed + 5_000 + self.setup.ttl + self.setup.heartbeat else { return }
+        for member in self.redis.budget.members where member.grant > 0 {
+            guard let worker = self.workers.first(where: { $0.id.description == member.id }), !worker.isAlive else { continue }
+            // Who has left lately may not have been able to say so.
+            guard self.now > worker.endedAt + self.setup.ttl + self.setup.heartbeat + 1_000 else { continue }
+            self.fail("w\(worker.index) is gone and still has \(member.grant) connections in Redis")
+        }
+    }
+
     private func checkTurns() {
         guard let healed = self.healedAt else { return }
         let alive = self.workers.count { $0.isAlive }
         for worker in self.workers where worker.isAlive {
             guard let since = worker.hungrySince else { continue }
             let waited = self.now - max(since, healed)
-            if waited > self.setup.turnLimit(workers: alive) {
+            let limit = self.setup.turnLimit(workers: alive)
+            self.tally.longestTurnPercentage = max(self.tally.longestTurnPercentage, waited * 100 / limit)
+            if waited > limit {
                 self.fail("w\(worker.index) has waited for a connection for \(Self.seconds(waited))")
             }
         }

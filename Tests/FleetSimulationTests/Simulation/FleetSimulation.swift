@@ -41,6 +41,8 @@ package final class FleetSimulation {
         /// Most connections open beyond the budget because of processes that were paused past their lease.
         package var overage = 0
         package var longestTurn = 0
+        /// The same in percent of what is allowed.
+        package var longestTurnPercentage = 0
         package var pauses = 0
         package var outages = 0
         package var held = 0
@@ -54,6 +56,7 @@ package final class FleetSimulation {
         package mutating func add(_ other: Tally) {
             for path in Self.sums { self[keyPath: path] += other[keyPath: path] }
             self.overage = max(self.overage, other.overage)
+            self.longestTurnPercentage = max(self.longestTurnPercentage, other.longestTurnPercentage)
             self.longestTurn = max(self.longestTurn, other.longestTurn)
             self.faults.merge(other.faults) { $0 + $1 }
         }
@@ -96,15 +99,24 @@ package final class FleetSimulation {
     /// Since when nothing has been wrong any more; nil before.
     var healedAt: Int?
 
-    /// - Parameter isCalm: whether nothing goes wrong at all.
-    init(seed: UInt64, bug: SeededBug? = nil, faults: [Fault]? = nil, isCalm: Bool = false, isTracing: Bool = false) {
+    /// - Parameters:
+    ///   - isCalm: whether nothing goes wrong at all.
+    ///   - setup: nil for one by the seed.
+    init(
+        seed: UInt64,
+        bug: SeededBug? = nil,
+        faults: [Fault]? = nil,
+        isCalm: Bool = false,
+        isTracing: Bool = false,
+        setup: Setup? = nil
+    ) {
         self.seed = seed
         self.bug = bug
         self.isTracing = isTracing
         self.random = SeededRandom(spreading: seed)
         self.isCalm = isCalm
         self.faults = faults ?? bug?.faults ?? Fault.allCases
-        self.setup = Setup(random: &self.random, bug: bug)
+        self.setup = setup ?? Setup(random: &self.random, bug: bug)
         self.sendLaws = self.setup.rates.map { $0.map(RateLaw.init) }
         self.arrivalLaws = self.sendLaws
         self.redis = RedisModel(bug: bug)

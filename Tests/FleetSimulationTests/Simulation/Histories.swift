@@ -1,4 +1,5 @@
-/// Both simulations under one seed: the fleet at work, and with every fourth seed hours of its provider token.
+/// Both simulations under one seed: the fleet at work, with every fourth seed also hours of its provider token, and
+/// with every fortieth a fleet that only grows and shrinks.
 package enum Histories {
     /// What happened.
     package struct Tally: Sendable, CustomStringConvertible {
@@ -22,7 +23,8 @@ package enum Histories {
                 \(fleet.rateLimited) waits for a rate, \(fleet.pauses) pauses, \(fleet.outages) outages, \
                 \(fleet.leasesEnded) leases ended
                 most open beyond the budget by processes stopped past their lease: \(fleet.overage); \
-                longest wait for a turn: \(Double(fleet.longestTurn) / 1000) s
+                longest wait for a turn: \(Double(fleet.longestTurn) / 1000) s, \
+                \(fleet.longestTurnPercentage) % of what is allowed
                 faults: \(Self.text(fleet.faults))
                 provider token: \(token.virtualHours) virtual hours, \(token.workers) workers, \(token.tokens) tokens, \
                 \(token.early) of these early after a loss; \(token.sent) pushes, \(token.refused) refused
@@ -52,6 +54,13 @@ package enum Histories {
         }
         if violation == nil, bug?.isOfProviderToken ?? (seed % 4 == 0) {
             (tally.token, violation) = TokenSimulation.live(seed: seed, bug: bug, isTracing: isTracing, onNote: onNote)
+        }
+        if violation == nil, bug?.isOfProviderToken != true, seed % 40 == 0 {
+            let simulation = FleetSimulation.scaling(seed: seed, bug: bug, isTracing: isTracing)
+            simulation.onNote = onNote
+            let evenness = simulation.scale()
+            if isTracing { onNote?("\(evenness)") }
+            violation = simulation.violation
         }
         return (tally, violation)
     }

@@ -30,6 +30,17 @@ final class RedisModel {
     var time: Int { self.simulation.now + self.clockOffset }
     var isAway: Bool { self.simulation.now < self.awayUntil }
 
+    func renew(_ request: RenewRequest, of worker: SimulatedWorker) -> LeaseAnswer? {
+        self.budget.renew(
+            request,
+            as: worker.id.description,
+            runID: self.runID,
+            budget: worker.setup.budget,
+            settings: worker.setup.lease,
+            now: self.time
+        )
+    }
+
     // MARK: Done tokens
 
     func mark(_ key: String, _ positions: [Int]) { self.done[key, default: []].formUnion(positions) }

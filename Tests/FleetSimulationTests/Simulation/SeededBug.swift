@@ -14,6 +14,10 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case leaseNeverEnds
     /// Who holds a connection keeps it, though others wait.
     case noTurns
+    /// A worker does not give back a connection that it no longer has a share for.
+    case neverGivesBack
+    /// Something goes on renewing the lease of a worker that was killed.
+    case leaseOutlivesWorker
     /// A push that fails and may go on at once is forgotten.
     case forgetsResend
     /// What Redis remembers of a message is taken for that of a copy with the same number of attempts and first token.

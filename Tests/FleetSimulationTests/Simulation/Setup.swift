@@ -26,6 +26,8 @@ struct Setup {
     var answers: ClosedRange<Int>
     /// Whether messages come all at once.
     var comesInBursts: Bool
+    /// Whether there are eight workers for a while.
+    var scales: Bool
     /// Each app's rate; nil for none.
     var rates: [RateLimit?]
     let streamsPerConnection = 4
@@ -48,8 +50,17 @@ struct Setup {
         self.faultTime = Int.random(in: 10_000...30_000, using: &random)
         self.longestPause = Int.random(in: 2_000...8_000, using: &random)
         self.isDeclared = random.chance(0.7)
-        self.watchesTurns = random.chance(0.1)
-        let isShort = random.chance(0.9)
+        self.scales = random.chance(0.08)
+        // More workers than connections, until all have had their turn.
+        let isCrowded = random.chance(0.05)
+        self.watchesTurns = isCrowded || random.chance(0.1)
+        let isShort = isCrowded || random.chance(0.9)
+        if isCrowded {
+            self.workers = Int.random(in: 5...9, using: &random)
+            self.budget = Int.random(in: 1...3, using: &random)
+        } else if self.scales {
+            self.workers = 1
+        }
         self.lease =
             isShort
             ? try! LeaseSettings(ttl: .seconds(6), heartbeat: .seconds(1), quantum: .seconds(6)) : .standard
@@ -63,6 +74,15 @@ struct Setup {
         for _ in 0..<self.apps {
             self.rates.append(random.chance(bug == .waitsForNothing ? 1 : 0.35) ? Self.anyRate(&random) : nil)
         }
+    }
+
+    /// Much to send and nothing that limits it but connections.
+    static func scaling(random: inout SeededRandom) -> Setup {
+        var setup = Setup(random: &random)
+        setup.budget = Int.random(in: 8...14, using: &random)
+        (setup.workers, setup.apps, setup.streams, setup.answers, setup.rates) = (1, 1, 2, 200...400, [nil])
+        setup.lease = try! LeaseSettings(ttl: .seconds(6), heartbeat: .seconds(1), quantum: .seconds(6))
+        return setup
     }
 
     /// Slow ones, which hold up a backlog for long, and fast ones with buckets that a burst empties.

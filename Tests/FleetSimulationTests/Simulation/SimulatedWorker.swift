@@ -18,6 +18,7 @@ final class SimulatedWorker {
 
     // The process and what is around it.
     var isAlive = true
+    private(set) var endedAt = 0
     /// Whether it is stopped, and until when.
     var isFrozen = false
     var frozenUntil = 0
@@ -163,10 +164,22 @@ final class SimulatedWorker {
     func kill() {
         self.simulation.note("w\(self.index) killed with \(self.plan.held) connections, \(self.flights.count) messages")
         self.end()
+        if self.simulation.bug == .leaseOutlivesWorker { self.renewThoughDead() }
+    }
+
+    private func renewThoughDead() {
+        self.simulation.schedule(after: self.setup.heartbeat) { [self] in
+            if let request = self.lease.renewDue(open: self.plan.held, want: self.plan.wanted, now: self.now) {
+                _ = self.simulation.redis.renew(request, of: self)
+                self.lease.failed(request.seq, mayHaveRun: true)
+            }
+            self.renewThoughDead()
+        }
     }
 
     func end() {
         self.isAlive = false
+        self.endedAt = self.simulation.now
         self.heldEvents = []
         for connection in self.connections {
             connection.isClosed = true
@@ -257,20 +270,11 @@ final class SimulatedWorker {
     }
 
     private func renew(_ request: RenewRequest) {
-        let (id, runID, setup) = (self.id.description, self.simulation.redis.runID, self.setup)
         self.simulation.note(
             "w\(self.index) renew \(request.seq): open \(request.open) want \(request.want) claim \(request.claim)"
         )
         self.simulation.command(of: self) { redis in
-            let now = redis.time
-            return redis.budget.renew(
-                request,
-                as: id,
-                runID: runID,
-                budget: setup.budget,
-                settings: setup.lease,
-                now: now
-            )
+            redis.renew(request, of: self)
         } _: { [self] answer in
             self.renewed(request.seq, answer)
         }
@@ -294,7 +298,8 @@ final class SimulatedWorker {
         if isValid { self.wasValid = true }
         self.stepLease()
         guard isValid else { return }
-        self.setLimit(self.lease.answer(now: self.now)?.limit ?? 0)
+        let limit = self.lease.answer(now: self.now)?.limit ?? 0
+        self.setLimit(self.simulation.bug == .neverGivesBack ? max(self.plan.limit, limit) : limit)
         self.updatePool()
         self.updatePrefetches()
     }
