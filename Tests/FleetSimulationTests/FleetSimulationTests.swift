@@ -30,7 +30,7 @@ import Testing
     @Test(arguments: 0..<10)
     func `The fleet has one provider token, no two within 20 minutes and none older than 60`(chunk: Int) {
         var tally = TokenSimulation.Tally()
-        for seed in UInt64(chunk * 50)..<UInt64(chunk * 50 + 50) {
+        for seed in UInt64(chunk * 30)..<UInt64(chunk * 30 + 30) {
             let (one, violation) = TokenSimulation.live(seed: seed)
             tally.add(one)
             guard violation != nil else { continue }
@@ -39,7 +39,7 @@ import Testing
             return
         }
         #expect(Set(tally.faults.keys) == Set(TokenSimulation.Fault.allCases), "faults that never happened")
-        #expect(tally.tokens > 100 && tally.workers > tally.tokens && tally.refused > 0)
+        #expect(tally.tokens > 50 && tally.workers > tally.tokens && tally.refused > 0)
         #expect(tally.early > 0, "no loss ever brought on a token too early")
     }
 
@@ -72,7 +72,7 @@ import Testing
         let evenness = simulation.scale()
         if let violation = simulation.violation { return #expect(Bool(false), "\(violation)") }
         // It takes time, so it was not even by itself.
-        #expect(evenness.up.last! > 0 && evenness.down > 0 && evenness.back > 0)
+        #expect(evenness.up.allSatisfy { $0 > 0 } && evenness.back > 0)
         #expect(simulation.tally.accepted > 500)
     }
 

@@ -182,9 +182,13 @@ extension FleetSimulation {
     /// One lease time and one heartbeat after the last fault no connection is counted as that of a worker which is gone.
     private func checkLeases() {
         // What was on its way when the faults ended takes up to five seconds.
-        guard let healed = self.healedAt, self.now > healed + 5_000 + self.setup.ttl + self.setup.heartbeat else { return }
+        guard let healed = self.healedAt, self.now > healed + 5_000 + self.setup.ttl + self.setup.heartbeat else {
+            return
+        }
         for member in self.redis.budget.members where member.grant > 0 {
-            guard let worker = self.workers.first(where: { $0.id.description == member.id }), !worker.isAlive else { continue }
+            guard let worker = self.workers.first(where: { $0.id.description == member.id }), !worker.isAlive else {
+                continue
+            }
             // Who has left lately may not have been able to say so.
             guard self.now > worker.endedAt + self.setup.ttl + self.setup.heartbeat + 1_000 else { continue }
             self.fail("w\(worker.index) is gone and still has \(member.grant) connections in Redis")

@@ -72,8 +72,8 @@ extension FleetSimulation {
 
     private func waitForEvenShares(within limit: Int, after change: String) -> Int {
         let start = self.now
-        // What a process needs to start, and what the network takes.
-        let slack = 1_200
+        // What a process needs to start, the pushes on a connection that is given back, and the network.
+        let slack = 2_000
         var wantedAt: Int?
         while self.violation == nil {
             let ids = self.running.map(\.id.description)
@@ -88,7 +88,9 @@ extension FleetSimulation {
                 wantedAt = self.now
             }
             if self.now - start > limit + slack {
-                self.fail("grants are \(grants) of \(self.setup.budget), \(Self.seconds(limit + slack)) after \(change)")
+                self.fail(
+                    "grants are \(grants) of \(self.setup.budget), \(Self.seconds(limit + slack)) after \(change)"
+                )
             } else if let wantedAt, self.now - wantedAt > 2 * self.setup.heartbeat + slack {
                 self.fail("grants are \(grants) of \(self.setup.budget) two heartbeats after all want them")
             }

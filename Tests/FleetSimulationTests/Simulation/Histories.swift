@@ -1,5 +1,5 @@
-/// Both simulations under one seed: the fleet at work, with every fourth seed also hours of its provider token, and
-/// with every fortieth a fleet that only grows and shrinks.
+/// Both simulations under one seed: the fleet at work, with every eighth seed also hours of its provider token, and
+/// with every eightieth a fleet that only grows and shrinks.
 package enum Histories {
     /// What happened.
     package struct Tally: Sendable, CustomStringConvertible {
@@ -52,10 +52,10 @@ package enum Histories {
         if bug?.isOfProviderToken != true {
             (tally.fleet, violation) = FleetSimulation.live(seed: seed, bug: bug, isTracing: isTracing, onNote: onNote)
         }
-        if violation == nil, bug?.isOfProviderToken ?? (seed % 4 == 0) {
+        if violation == nil, bug?.isOfProviderToken ?? (seed % 8 == 0) {
             (tally.token, violation) = TokenSimulation.live(seed: seed, bug: bug, isTracing: isTracing, onNote: onNote)
         }
-        if violation == nil, bug?.isOfProviderToken != true, seed % 40 == 0 {
+        if violation == nil, bug?.isOfProviderToken != true, seed % 80 == 0 {
             let simulation = FleetSimulation.scaling(seed: seed, bug: bug, isTracing: isTracing)
             simulation.onNote = onNote
             let evenness = simulation.scale()

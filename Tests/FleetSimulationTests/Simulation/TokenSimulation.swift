@@ -106,8 +106,9 @@ package final class TokenSimulation {
         self.injectFaults()
         self.run(until: self.some(60...200) * minute)
         self.heal()
-        // A token that Apple takes for older than Redis does is replaced when that thinks it 20 minutes old.
-        self.run(until: self.now + (self.hasLosses ? 22 * minute : minute))
+        // A token that is older than Redis takes it for is refused when it is an hour old, and replaced when Redis thinks
+        // it 20 minutes old.
+        self.run(until: self.now + (self.hasLosses ? 82 * minute : minute))
         let before = self.tally
         self.run(until: self.now + 3 * minute)
         if self.violation == nil, self.tally.sent == before.sent || self.tally.refused > before.refused {
@@ -367,7 +368,7 @@ final class TokenWorker {
         let isBusy = self.policy.usable(at: self.wallTime) == nil || self.wasRefused
         self.simulation.on(
             self,
-            after: isBusy ? self.simulation.some(1_000...5_000) : self.simulation.some(15_000...60_000)
+            after: isBusy ? self.simulation.some(1_000...5_000) : self.simulation.some(30_000...120_000)
         ) {
             [self] in
             self.tick()
