@@ -5,7 +5,8 @@
 ///
 /// | key | type | what | lives after last use |
 /// |---|---|---|---|
-/// | `pf:budget:{pool}` | hash | field `meta`: run id, last time, end of quarantine; one field per worker: its lease | 30 days |
+/// | `pf:budget:{pool}` | hash | field `meta`: run id, last time, end of quarantine; `counts`: see ``BudgetScript``; one field per worker: its lease | 30 days |
+/// | `pf:pace:{pool}` | string | when the next connection of the fleet would be due at a steady pace, microseconds | until then |
 /// | `pf:token:{team.key}` | hash | `jwt`, `issued`, `owner`, `locked`: the provider token, a secret that Apple honours for an hour | 60 min |
 /// | `pf:{counters}:of:lane:app` | hash | counters of one app and lane, see ``CounterField`` | 90 days |
 /// | `pf:{counters}:all` | sorted set | `lane:app` by last write | 90 days |
@@ -17,10 +18,12 @@
 /// | `pf:{paused}:apps` | hash | `fault:app`, `hand:app`: paused apps, see ``AppPause`` | as its entries; a pause by hand without end stays |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
 ///
-/// Times are milliseconds since 1970 by the clock of Redis, those of `pf:rate` microseconds.
+/// Times are milliseconds since 1970 by the clock of Redis, those of `pf:rate` and `pf:pace` microseconds.
 package enum Keys {
     /// - Parameter pool: names a credential: environment, team and key, or certificate.
     package static func budget(pool: String) -> String { "pf:budget:{\(pool)}" }
+
+    package static func pace(pool: String) -> String { "pf:pace:{\(pool)}" }
 
     package static func token(team: String, key: String) -> String { "pf:token:{\(team).\(key)}" }
 

@@ -264,6 +264,13 @@ final class WorkerLoop {
         self.updatePrefetches()
     }
 
+    /// As when the lease has ended.
+    func leaseHasTwin(_ sender: Sender) {
+        self.tell.leaseHasTwin(sender.credential.name)
+        self.giveBackWaiting(of: sender)
+        self.updatePrefetches()
+    }
+
     func connectionClosed(_ sender: Sender, detail: String, wasReady: Bool) {
         self.tell.connectionClosed(sender.credential.name, detail: detail, wasReady: wasReady)
     }

@@ -109,6 +109,12 @@ import Testing
     private static func fields(_ model: BudgetModel) -> [String: String] {
         var fields: [String: String] = [:]
         if let meta = model.meta { fields["meta"] = "\(meta.run) \(meta.last) \(meta.quarantine)" }
+        let counts = model.counts
+        if counts != FleetStatus.Pool.Counts() {
+            fields["counts"] =
+                "\(counts.granted) \(counts.waited) \(counts.waitTime.milliseconds) \(counts.reclaimed) "
+                + "\(counts.overage)"
+        }
         for member in model.members {
             let times = "\(member.expires) \(member.ran) \(member.since) \(member.hungry)"
             fields[member.id] =

@@ -88,9 +88,9 @@ package struct ConnectionPlan: Sendable {
     // MARK: What to do
 
     /// What to do now. Ask again after every event, and at `nextTime(after:)`.
-    /// - Parameter mayOpen: whether the lease allows one more at this moment; it may say no below `limit`, while a
-    ///   renewal is under way.
-    package mutating func actions(at now: MonotonicTime, mayOpen: Bool = true) -> [Action] {
+    /// - Parameter mayOpen: whether lease and pace allow one more at this moment; it may say no below `limit`, while a
+    ///   renewal is under way. Asked only when a dial is wanted, which begins at once if it says yes.
+    package mutating func actions(at now: MonotonicTime, mayOpen: @autoclosure () -> Bool = true) -> [Action] {
         self.markExpired(at: now)
         var actions = self.dropStaleDials()
         if self.outdated == 0 { self.successor = nil }
@@ -99,22 +99,22 @@ package struct ConnectionPlan: Sendable {
         if self.usable > most {
             actions += self.leavers(self.usable - self.target).map { self.dismiss($0) }
         } else if self.usable < self.target {
-            if self.held < self.limit, mayOpen, now >= self.nextDial { actions.append(self.open(at: now)) }
+            if self.held < self.limit, now >= self.nextDial, mayOpen() { actions.append(self.open(at: now)) }
         } else {
-            actions += self.replacement(at: now, mayOpen: mayOpen)
+            actions += self.replacement(at: now, mayOpen)
         }
         return actions
     }
 
     /// One outdated connection after the other makes room, each when its successor takes requests, or, where the limit
     /// has no room for both, just before that one is dialled.
-    private mutating func replacement(at now: MonotonicTime, mayOpen: Bool) -> [Action] {
+    private mutating func replacement(at now: MonotonicTime, _ mayOpen: () -> Bool) -> [Action] {
         guard now >= self.nextDial, self.usable == self.target, self.usable == self.ready,
             let oldest = self.connections.filter({ $0.value.isOutdated && $0.value.state == .ready }).keys
                 .min(by: { $0.number < $1.number })
         else { return [] }
         if self.held < self.limit {
-            guard mayOpen else { return [] }
+            guard mayOpen() else { return [] }
             let action = self.open(at: now)
             self.successor = ID(number: self.count)
             return [action]

@@ -84,7 +84,7 @@ package final class ConnectionPool {
         }
         self.dial?.cancel()
         self.dial = nil
-        // A dial that is due was forbidden by the lease just now: the lease's next answer updates, no clock does.
+        // A dial that is due was forbidden by lease or pace just now: their next answer updates, no clock does.
         guard let time = self.plan.nextTime(after: self.loop.now) else { return }
         self.dial = self.loop.at(time) { [weak self] in self?.update() }
     }
@@ -247,7 +247,8 @@ package protocol ConnectionPoolDelegate: AnyObject {
     func pool(_ pool: ConnectionPool, didReceiveGoAway reason: ApnsReason?)
     /// A connection is over; one that never became ready was a failed dial.
     func pool(_ pool: ConnectionPool, didCloseConnection detail: String, wasReady: Bool)
-    /// Whether the lease allows one more connection at this moment.
+    /// Whether lease and pace allow one more connection at this moment. Asked only when one is wanted; it is opened at
+    /// once if they do. After a no, `update` is to be called when that has changed. Must not call the pool.
     func poolMayOpen(_ pool: ConnectionPool) -> Bool
     /// The number of held connections changed.
     func poolDidChangeHeld(_ pool: ConnectionPool)

@@ -39,6 +39,12 @@ package struct LeaseAnswer: Hashable, Sendable {
     /// How many connections the worker may have.
     package var limit: Int { min(self.grant, self.target) }
 
+    /// Whether the script ignored the request, because it has seen a newer one of this worker.
+    static func isIgnored(_ reply: RedisReply) -> Bool {
+        guard let numbers = reply.elements?.map(\.integer), numbers.count == 9 else { return false }
+        return numbers.allSatisfy { $0 == 0 }
+    }
+
     /// Nil when the script ignored the request, because it has seen a newer one.
     init?(_ reply: RedisReply) {
         guard let numbers = reply.elements?.map(\.integer), numbers.count == 9, numbers[0] == 1 else { return nil }

@@ -1,4 +1,6 @@
-/// The connection budget in Lua. One hash per pool: `meta`, and one field per worker with its lease.
+/// The connection budget in Lua. One hash per pool: `meta`, one field per worker with its lease (nine numbers), and
+/// `counts`, which only ever grow: ``FleetStatus/Pool/Counts`` in the order of `granted`, `waited`, `wait_time`,
+/// `reclaimed`, `overage`.
 ///
 /// The rules have these numbers in comments, in the tests that remove them, and in the fault model:
 ///
@@ -52,6 +54,11 @@ enum BudgetScript {
         local base, elapsed, life = tonumber(ARGV[12]), tonumber(ARGV[13]), ARGV[14]
 
         local members, meta, changed = {}, nil, false
+        local counts, counted = { 0, 0, 0, 0, 0 }, false
+        local granted, waited, waitTime, reclaimed, overage = 1, 2, 3, 4, 5
+        local function count(what, by)
+            if by > 0 then counts[what], counted = counts[what] + by, true end
+        end
         local flat = redis.call('HGETALL', pool)
         for i = 1, #flat, 2 do
             if flat[i] == 'meta' then
@@ -60,7 +67,9 @@ enum BudgetScript {
             else
                 local n = {}
                 for word in string.gmatch(flat[i + 1], '%S+') do n[#n + 1] = tonumber(word) end
-                if #n == 9 then
+                if flat[i] == 'counts' then
+                    if #n == 5 then counts = n end
+                elseif #n == 9 then
                     members[flat[i]] = { id = flat[i], grant = n[1], open = n[2], want = n[3], seq = n[4],
                         expires = n[5], ran = n[6], since = n[7], hungry = n[8], budget = n[9] }
                 end
@@ -113,6 +122,7 @@ enum BudgetScript {
         meta.last = now
         for _, m in pairs(members) do
             if m.expires <= now then
+                count(reclaimed, m.grant)
                 members[m.id] = nil
                 redis.call('HDEL', pool, m.id)
             end
@@ -130,11 +140,12 @@ enum BudgetScript {
         me.open, me.want, me.seq, me.budget = open, want, seq, budget
         me.expires, me.ran = now + ttl, now
         if want == 0 or me.grant > 0 then me.hungry = 0 elseif me.hungry == 0 then me.hungry = now end
+        local before, hungry = me.grant, me.hungry
 
-        local wanting, held, wanted, count = {}, 0, 0, 0
+        local wanting, held, wanted, size = {}, 0, 0, 0
         for _, m in pairs(members) do
             if m.grant > 0 or m.want > 0 then
-                count = count + 1
+                size = size + 1
                 budget = math.min(budget, m.budget)
             end
             if m.id ~= id then held = held + m.grant end
@@ -189,6 +200,13 @@ enum BudgetScript {
         else
             local free = math.max(0, budget - held)
             me.grant = math.max(open, math.min(target, free)) -- R7 R8
+            count(overage, open - before)
+            local more = me.grant - math.max(open, before)
+            count(granted, more)
+            if more > 0 and hungry > 0 and hungry < now then
+                count(waited, 1)
+                count(waitTime, now - hungry)
+            end
         end
         if me.grant > 0 then
             me.hungry = 0
@@ -204,8 +222,9 @@ enum BudgetScript {
             write(me)
         end
         redis.call('HSET', pool, 'meta', string.format('%s %.0f %.0f', meta.run, meta.last, meta.quarantine))
+        if counted then redis.call('HSET', pool, 'counts', string.format('%.0f %.0f %.0f %.0f %.0f', unpack(counts))) end
         redis.call('PEXPIRE', pool, life)
-        return { 1, me.grant, target, quarantine, ttl, held + me.grant, wanted, count, budget }
+        return { 1, me.grant, target, quarantine, ttl, held + me.grant, wanted, size, budget }
         """#
 
     private static let releaseSource = #"""

@@ -2,13 +2,16 @@ package import Push
 
 /// A worker's side of the connection budget: what it may have open, and when it must ask again.
 ///
-/// Three rules keep the fleet within the budget when answers are late or lost:
+/// Four rules keep the fleet within the budget when answers are late or lost:
 ///
 /// * W1 once a renewal is sent, nothing is opened beyond what was open then, until exactly that renewal is answered:
 ///   Redis may have shrunk the grant to that number. Answers to older renewals are ignored.
 /// * W2 a claim counts every renewal without an answer as one that shrank the grant.
 /// * W3 a lease ends, on the worker's own clock and counted from the sending of the renewal, before Redis ends it. From
 ///   then on everything is closed, and answers that come later revive nothing.
+/// * W4 when Redis ignores the newest renewal, another worker renews under this id. Renewals leave in order and are never
+///   sent twice, so Redis can have seen no newer one of this worker; its process or machine was cloned. Which of the two
+///   the grant belongs to nobody can say: who notices closes everything and begins anew under another id.
 package struct Lease: Sendable {
     private let settings: LeaseSettings
     private let phase: Int64
@@ -129,6 +132,19 @@ package struct Lease: Sendable {
     package mutating func failed(_ seq: Int64, mayHaveRun: Bool) {
         guard let sent = self.pending, sent.seq == seq else { return }
         if mayHaveRun { self.giveUpPending() } else { self.pending = nil }
+    }
+
+    /// W4. Redis has ignored a renewal, because it has seen a newer one of this id.
+    /// - Returns: whether that was the newest renewal. Then the lease is over, and a new one needs another id.
+    package mutating func ignored(_ seq: Int64) -> Bool {
+        guard let last = self.last, last.seq == seq, !self.isReleased else {
+            self.failed(seq, mayHaveRun: true)
+            return false
+        }
+        self.isReleased = true
+        self.current = nil
+        self.pending = nil
+        return true
     }
 
     /// Ends the lease for good. All connections must be closed; the number goes into the request.

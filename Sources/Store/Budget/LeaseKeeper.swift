@@ -7,6 +7,9 @@ package protocol LeaseKeeperDelegate: AnyObject {
     func leaseDidChange(_ keeper: LeaseKeeper)
     /// The lease has ended without a renewal: every connection must be closed now.
     func leaseDidEnd(_ keeper: LeaseKeeper)
+    /// Another worker renews under the same id, since a process or machine was cloned: every connection must be closed
+    /// now. The keeper goes on under another id, without any connection.
+    func leaseHasTwin(_ keeper: LeaseKeeper)
 }
 
 /// Keeps one worker's lease in one budget pool: sends the renewals and watches the deadline.
@@ -14,7 +17,8 @@ package protocol LeaseKeeperDelegate: AnyObject {
 /// Whoever owns the connections tells it what is open and wanted, and asks it before opening and before using them.
 package final class LeaseKeeper {
     package let budget: Budget
-    package let id: InstanceID
+    /// Changes when it turns out that another worker has the same.
+    package private(set) var id: InstanceID
     private let settings: LeaseSettings
     private let client: RedisClient
     private let loop: EventLoop
@@ -22,6 +26,8 @@ package final class LeaseKeeper {
     private var timer: Deadline?
     private var wasValid = false
     private var isStarted = false
+    /// While the delegate closes connections one by one: what is open is told when all are closed.
+    private var isEnding = false
     private weak var delegate: (any LeaseKeeperDelegate)?
 
     /// Connections open, being opened or being closed, as last told.
@@ -61,7 +67,7 @@ package final class LeaseKeeper {
         guard open != self.open || want != self.want else { return }
         self.open = open
         self.want = want
-        if self.isStarted { self.step() }
+        if self.isStarted, !self.isEnding { self.step() }
     }
 
     /// Whether the connections may be used; to be asked before every request.
@@ -95,8 +101,7 @@ package final class LeaseKeeper {
         guard self.isStarted else { return }
         let now = self.loop.now
         if self.wasValid, !self.lease.isValid(now: now) {
-            self.wasValid = false
-            self.delegate?.leaseDidEnd(self)
+            self.end { self.delegate?.leaseDidEnd(self) }
         }
         if let server = self.client.server,
             let request = self.lease.renewDue(open: self.open, want: self.want, now: now)
@@ -106,9 +111,29 @@ package final class LeaseKeeper {
         self.setTimer()
     }
 
+    private func end(_ tell: () -> Void) {
+        self.wasValid = false
+        self.isEnding = true
+        tell()
+        self.isEnding = false
+    }
+
+    /// What was granted under the id that has a twin stays the twin's.
+    private func beginAnew() {
+        self.end { self.delegate?.leaseHasTwin(self) }
+        guard self.isStarted else { return }
+        self.id = InstanceID()
+        self.lease = Lease(settings: self.settings, id: self.id, now: self.loop.now)
+        self.step()
+    }
+
     private func send(_ request: RenewRequest, to server: RedisServer) {
-        let call = self.budget.renew(request, as: self.id, runID: server.runID, settings: self.settings)
-        self.client.run(call) { [weak self] result in self?.answered(request.seq, result) }
+        let id = self.id
+        let call = self.budget.renew(request, as: id, runID: server.runID, settings: self.settings)
+        self.client.run(call) { [weak self] result in
+            guard let self, self.id == id else { return }
+            self.answered(request.seq, result)
+        }
     }
 
     private func answered(_ seq: Int64, _ result: Result<RedisReply, RedisFailure>) {
@@ -118,8 +143,10 @@ package final class LeaseKeeper {
             self.lastFailure = nil
             if let answer = LeaseAnswer(reply) {
                 self.lease.answered(seq, answer, now: self.loop.now)
-            } else {
+            } else if !LeaseAnswer.isIgnored(reply) {
                 self.lease.failed(seq, mayHaveRun: true)
+            } else if self.lease.ignored(seq) {
+                return self.beginAnew()
             }
         case .failure(let failure):
             self.lastFailure = failure

@@ -39,6 +39,8 @@ package struct FleetStatus: Hashable, Sendable {
         /// How long nothing grows yet.
         package let quarantine: Duration
         package let leases: [Lease]
+        /// What has happened to this budget since Redis first knew it.
+        package var counts = Counts()
 
         /// Connections granted to living workers.
         package var held: Int { self.leases.reduce(0) { $0 + $1.grant } }
@@ -54,6 +56,23 @@ package struct FleetStatus: Hashable, Sendable {
             package let want: Int
             package let budget: Int
             package let expires: UnixTime
+        }
+
+        /// Grow only, and begin at zero again when Redis loses its data.
+        package struct Counts: Hashable, Sendable {
+            /// Connections given out of the budget. What workers only claim again, after a loss of data, is not counted.
+            package var granted = 0
+            /// How often a worker that wanted connections had none, and later got one.
+            package var waited = 0
+            /// How long those waited together.
+            package var waitTime: Duration = .zero
+            /// Connections of leases that ended without being given back: of workers that died, hung or were cut off.
+            package var reclaimed = 0
+            /// Connections that a worker had open although its lease had ended in Redis, or beyond its grant; each
+            /// counts once. Above zero after a process or machine was paused for longer than its lease, or was cloned.
+            package var overage = 0
+
+            package init() {}
         }
     }
 
@@ -85,7 +104,21 @@ extension FleetStatus.Pool {
         self.init(
             name: name,
             quarantine: .milliseconds(quarantine),
-            leases: leases.sorted { $0.worker < $1.worker }
+            leases: leases.sorted { $0.worker < $1.worker },
+            counts: fields["counts"]?.text.flatMap(Counts.init) ?? Counts()
         )
+    }
+}
+
+extension FleetStatus.Pool.Counts {
+    /// Reads the field `counts`; nil when it is none of the script's.
+    init?(_ text: String) {
+        let numbers = text.split(separator: " ").compactMap { Int($0) }
+        guard numbers.count == 5 else { return nil }
+        self.granted = numbers[0]
+        self.waited = numbers[1]
+        self.waitTime = .milliseconds(numbers[2])
+        self.reclaimed = numbers[3]
+        self.overage = numbers[4]
     }
 }

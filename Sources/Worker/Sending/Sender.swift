@@ -22,6 +22,7 @@ final class Sender {
     private var certificate: ClientCertificate?
     var certificateExpiry: CertificateExpiry?
     private var keeper: LeaseKeeper!
+    private var pace: PaceKeeper!
     private var pool: ConnectionPool!
     private let headers = RequestHeaders()
     private var queue = SendQueue()
@@ -62,8 +63,17 @@ final class Sender {
             self.tokens = self.source(signer, for: authorization)
         }
         self.pool = ConnectionPool(settings, authorization: authorization, on: loop, delegate: self)
+        let budget = Budget(pool: credential.pool, connections: credential.maxConnections)
+        self.pace = PaceKeeper(
+            budget,
+            pace: ConnectPace(rate: fleet.budget.connectRate),
+            client: redis,
+            on: loop
+        ) { [unowned self] in
+            self.pool.update()
+        }
         self.keeper = LeaseKeeper(
-            budget: Budget(pool: credential.pool, connections: credential.maxConnections),
+            budget: budget,
             settings: lease,
             id: id,
             client: redis,
@@ -267,7 +277,7 @@ extension Sender: ConnectionPoolDelegate {
     }
 
     func poolMayOpen(_: ConnectionPool) -> Bool {
-        self.keeper.mayOpen
+        self.keeper.mayOpen && self.pace.mayDial()
     }
 
     func poolDidChangeHeld(_ pool: ConnectionPool) {
@@ -285,6 +295,12 @@ extension Sender: LeaseKeeperDelegate {
         self.pool.limit = keeper.answer?.limit ?? 0
         self.pool.update()
         self.worker.connectionsChanged(self)
+    }
+
+    /// Who of the two may use them nobody knows.
+    func leaseHasTwin(_: LeaseKeeper) {
+        self.pool.closeAll()
+        self.worker.leaseHasTwin(self)
     }
 
     /// Redis may have given these connections to another worker by now, or will at any moment.

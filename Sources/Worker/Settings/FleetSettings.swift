@@ -48,6 +48,8 @@ package struct BudgetSettings: Sendable, Equatable {
     package var heartbeat: Duration = .seconds(3)
     /// How long a worker may keep its turn when there are more workers than connections; default 30 s.
     package var quantum: Duration = .seconds(30)
+    /// Connections that all workers together may open in a second with one credential; default 10, at most 1000.
+    package var connectRate = 10
 
     package init() {}
 }

@@ -250,6 +250,16 @@ struct Teller: Sendable {
         )
     }
 
+    func leaseHasTwin(_ credential: String) {
+        self.logger.error(
+            """
+            Another worker uses the id of this one's lease: was its process or machine cloned? All connections are \
+            closed, and it goes on under a new id
+            """,
+            metadata: [Key.credential: "\(credential)"]
+        )
+    }
+
     func goAway(_ credential: String, reason: ApnsReason?) {
         self.logger.info(
             "Apple ends a connection",

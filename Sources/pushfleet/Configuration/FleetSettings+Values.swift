@@ -34,6 +34,7 @@ extension SettingValues {
         budget.lease = self.duration("budget", "lease") ?? budget.lease
         budget.heartbeat = self.duration("budget", "heartbeat") ?? budget.heartbeat
         budget.quantum = self.duration("budget", "quantum") ?? budget.quantum
+        budget.connectRate = self.number("budget", "connect_rate") ?? budget.connectRate
         return budget
     }
 

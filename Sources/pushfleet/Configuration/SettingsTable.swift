@@ -57,6 +57,12 @@ enum SettingsTable {
             "How long a worker keeps its turn while there are more workers than connections."
         ),
         SettingKey(
+            "budget.connect_rate",
+            .integer(1...1000),
+            standard: "10",
+            "Connections that all workers together open in a second with one credential, and at once after a quiet one."
+        ),
+        SettingKey(
             "worker.loops",
             .integer(Self.loops),
             standard: "1",

@@ -111,6 +111,12 @@ extension StatusReport {
             if budget.quarantineMs > 0 {
                 notes.append("nothing new for \(DurationText.spoken(.milliseconds(budget.quarantineMs)))")
             }
+            if budget.waited > 0 {
+                let mean = Duration.milliseconds(budget.waitTimeMs / Int64(budget.waited))
+                notes.append("waited \(budget.waited) times, \(DurationText.spoken(mean)) on average")
+            }
+            if budget.reclaimed > 0 { notes.append("\(budget.reclaimed) reclaimed") }
+            if budget.overage > 0 { notes.append("\(budget.overage) open without a lease") }
             if let end = budget.certificateExpiresAtMs.map({ UnixTime(milliseconds: $0) }) {
                 let days = self.timeMs.map { CertificateExpiry.days(to: end, at: UnixTime(milliseconds: $0)) }
                 notes.append("certificate until \(end.date)\(days.map { ", \($0) days" } ?? "")")

@@ -58,6 +58,12 @@ struct StatusReport: Encodable {
         let inForce: Int?
         let held: Int
         let wanted: Int
+        /// These grow only, see ``FleetStatus/Pool/Counts``: connections, times, milliseconds, connections, connections.
+        let granted: Int
+        let waited: Int
+        let waitTimeMs: Int64
+        let reclaimed: Int
+        let overage: Int
         let quarantineMs: Int64
         /// When the certificate in use ends; missing with a signing key, which does not.
         let certificateExpiresAtMs: Int64?
@@ -101,6 +107,11 @@ struct StatusReport: Encodable {
                 inForce: pool.budget,
                 held: pool.held,
                 wanted: pool.wanted,
+                granted: pool.counts.granted,
+                waited: pool.counts.waited,
+                waitTimeMs: pool.counts.waitTime.milliseconds,
+                reclaimed: pool.counts.reclaimed,
+                overage: pool.counts.overage,
                 quarantineMs: pool.quarantine.milliseconds,
                 // Workers may hold an old one and its successor for a while: the end that comes first counts.
                 certificateExpiresAtMs: snapshot.fleet?.workers.compactMap { worker in

@@ -73,6 +73,7 @@ extension Fleet {
               lease: \(Self.lease.components.seconds)s
               heartbeat: 500ms
               quantum: 1s
+            \(self.budgetSettings.map { "  \($0)\n" }.joined())
             worker:
               drain_timeout: \(self.drainTimeout.components.seconds)s
             \(self.workerSettings.map { "  \($0)\n" }.joined())

@@ -72,7 +72,8 @@ extension Fleet {
     func grants(of poolKey: String? = nil) throws -> [Int] {
         let fields = try self.redis.cli("HGETALL", poolKey ?? self.poolKey).split(separator: "\n")
         return stride(from: 0, to: fields.count - 1, by: 2).compactMap { index in
-            fields[index] == "meta" ? nil : fields[index + 1].split(separator: " ").first.flatMap { Int($0) }
+            ["meta", "counts"].contains(fields[index])
+                ? nil : fields[index + 1].split(separator: " ").first.flatMap { Int($0) }
         }
     }
 

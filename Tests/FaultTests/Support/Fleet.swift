@@ -56,6 +56,8 @@ final class Fleet {
     var maxConnections = Fleet.budget
     /// Apps beside the one of the test.
     var moreApps: [String] = []
+    /// More lines of the section `budget`.
+    var budgetSettings: [String] = []
     /// More lines of the credential.
     var credentialSettings: [String] = []
     var keyFile = TestCertificates.shared.signingKey

@@ -29,6 +29,7 @@ struct BudgetModel {
 
     private(set) var members: [Member] = []
     private(set) var meta: Meta?
+    private(set) var counts = FleetStatus.Pool.Counts()
     /// A rule that is taken away.
     var bug: SeededBug?
 
@@ -53,6 +54,7 @@ struct BudgetModel {
         let known = self.members.firstIndex { $0.id == id }
         if let known, request.seq <= self.members[known].seq { return nil }  // R5
         self.settleTime(request, known, runID: runID, settings, now: now)
+        for member in self.members where member.expires <= now { self.counts.reclaimed += member.grant }
         self.members.removeAll { $0.expires <= now }
 
         let me: Int
@@ -184,7 +186,8 @@ struct BudgetModel {
         ttl: Duration,
         now: Int
     ) -> LeaseAnswer {
-        let held = self.granted - self.members[me].grant
+        let (before, hungry) = (self.members[me].grant, self.members[me].hungry)
+        let held = self.granted - before
         var target = self.members[me].share
         let quarantine = max(0, (self.meta?.quarantine ?? 0) - now)
         if quarantine > 0 {
@@ -193,6 +196,13 @@ struct BudgetModel {
         } else {
             let free = self.bug == .grantIgnoresOthers ? budget : max(0, budget - held)
             self.members[me].grant = max(request.open, min(target, free))
+            self.counts.overage += max(0, request.open - before)
+            let more = max(0, self.members[me].grant - max(request.open, before))
+            self.counts.granted += more
+            if more > 0, hungry > 0, hungry < now {
+                self.counts.waited += 1
+                self.counts.waitTime += .milliseconds(now - hungry)
+            }
         }
         if self.members[me].grant > 0 {
             self.members[me].hungry = 0

@@ -33,6 +33,7 @@ internal import Worker
             "apps.*.retry.age_limit": retry.ageLimit,
         ]
         let numbers: [String: Int] = [
+            "budget.connect_rate": settings.budget.connectRate,
             "worker.loops": settings.worker.loops,
             "worker.streams_per_connection": settings.worker.streamsPerConnection,
             "worker.streams_per_token": settings.worker.streamsPerToken,

@@ -54,7 +54,8 @@ internal import Testing
                 quarantine: .seconds(2),
                 leases: [
                     .init(worker: "w1", grant: 2, open: 2, want: 3, budget: 3, expires: UnixTime(seconds: 1010))
-                ]
+                ],
+                counts: .init("9 2 5000 3 1")!
             )
         ]
     )
@@ -78,7 +79,9 @@ internal import Testing
         )
         let reasons = lines.filter { $0.contains("dead-lettered ") && $0.hasPrefix("shop") }
         #expect(reasons.map { $0.split(separator: " ").suffix(2) } == [["expired", "2"], ["BadTopic", "1"]])
-        #expect(lines.contains { $0.contains("workers go by 3, nothing new for 2s") })
+        let notes =
+            "workers go by 3, nothing new for 2s, waited 2 times, 2.5s on average, 3 reclaimed, 1 open without a lease"
+        #expect(lines.contains { $0.contains(notes) })
         #expect(
             lines.last?.split(separator: " ") == [
                 "w1", "h", "7", "0.1.0", "1m", "40s", "1s", "2", "5", "1500", "shop:", "suspects",
@@ -127,6 +130,9 @@ internal import Testing
         #expect((lane["end_to_end"] as? [String: Any])?["p99_ms"] == nil)
         #expect((object["workers"] as? [[String: Any]])?.first?["paused"] as? [String: String] == ["shop": "suspects"])
         let budget = try #require((object["budgets"] as? [[String: Any]])?.first)
+        #expect(budget["granted"] as? Int == 9 && budget["waited"] as? Int == 2)
+        #expect(budget["wait_time_ms"] as? Int == 5000)
+        #expect(budget["reclaimed"] as? Int == 3 && budget["overage"] as? Int == 1)
         #expect(budget["held"] as? Int == 2 && budget["in_force"] as? Int == 3 && budget["configured"] as? Int == 4)
     }
 

@@ -36,6 +36,13 @@ import Testing
             call.add(self.now)
             return LeaseAnswer(try self.redis.run(call))
         }
+
+        /// `granted`, `waited`, milliseconds waited, `reclaimed`, `overage`; empty while nothing was counted.
+        func counts() throws -> [Int] {
+            let key = Keys.budget(pool: self.budget.pool)
+            let text = try self.redis.send(RedisCommand("HGET", key, "counts")).text
+            return text?.split(separator: " ").compactMap { Int($0) } ?? []
+        }
     }
 
     @Test func `An unknown pool grants nothing for one lease time`() throws {
@@ -199,10 +206,81 @@ import Testing
         Issue.record("the lease never came back")
     }
 
+    @Test func `Counted are connections granted, waits, and what ended without being given back`() throws {
+        var pool = try Pool(4)
+        let (first, second) = (InstanceID(), InstanceID())
+        #expect(try pool.renew(first, 1, want: 4)?.grant == 4)
+        #expect(try pool.counts() == [4, 0, 0, 0, 0])
+        #expect(try pool.renew(second, 1)?.grant == 0)
+        pool.now += 1_000
+        #expect(try pool.renew(first, 2, open: 4, want: 4)?.target == 2)
+        pool.now += 500
+        // What is closed and given to another one is granted anew.
+        #expect(try pool.renew(first, 3, open: 2, want: 4)?.grant == 2)
+        #expect(try pool.renew(second, 2)?.grant == 2)
+        #expect(try pool.counts() == [6, 1, 1_500, 0, 0])
+        #expect(try pool.redis.run(pool.budget.release(seq: 3, as: second)) == .integer(1))
+        for seq in Int64(4)...14 {
+            pool.now += 2_000
+            #expect(try pool.renew(first, seq, open: 2, want: 2)?.grant == 2)
+        }
+        #expect(try pool.counts() == [6, 1, 1_500, 0, 0], "what was given back is not reclaimed")
+        // The first one dies: another one finds its lease ended.
+        for seq in Int64(3)...13 {
+            pool.now += 2_000
+            _ = try pool.renew(second, seq, want: 0)
+        }
+        #expect(try pool.counts() == [6, 1, 1_500, 2, 0])
+    }
+
+    @Test func `A worker that wakes with connections open after its lease is counted once`() throws {
+        var pool = try Pool(4)
+        let (paused, other) = (InstanceID(), InstanceID())
+        #expect(try pool.renew(paused, 1, want: 3)?.grant == 3)
+        for seq in Int64(1)...11 {
+            pool.now += 2_000
+            _ = try pool.renew(other, seq, open: seq > 10 ? 1 : 0, want: 4)
+        }
+        #expect(try pool.counts()[3...] == [3, 0])
+        for seq in Int64(2)...4 { #expect(try pool.renew(paused, seq, open: 3, want: 3)?.grant == 3) }
+        #expect(try pool.counts()[3...] == [3, 3])
+    }
+
+    @Test func `What workers claim again after a loss of data is neither granted nor beyond a grant`() throws {
+        let pool = try Pool(4)
+        let holder = InstanceID()
+        #expect(try pool.renew(holder, 1, want: 4)?.grant == 4)
+        _ = try pool.redis.send(RedisCommand("DEL", Keys.budget(pool: pool.budget.pool)))
+        #expect(try pool.renew(holder, 2, open: 4, claim: 4)?.grant == 4)
+        #expect(try pool.counts().isEmpty, "the field is written only when it changes")
+    }
+
+    /// Of the mistakes that no life of the fleet model shows, the one where the lease counts from the receipt.
+    @Test func `An answer held back for 10 s, with none asked for since, allows nothing when others have the lease`()
+        throws
+    {
+        var pool = try Pool(4)
+        let (slow, other) = (InstanceID(), InstanceID())
+        var lease = Lease(settings: .standard, id: slow, now: MonotonicTime(nanoseconds: 0))
+        let due = lease.renewDue(open: 0, want: 4, now: MonotonicTime(nanoseconds: 0))
+        let request = try #require(due)
+        let answer = try #require(try pool.renew(slow, request.seq, want: 4))
+        let counted = lease.answered(request.seq, answer, now: MonotonicTime(nanoseconds: 0) + .seconds(10))
+        #expect(counted && lease.isValid(now: MonotonicTime(nanoseconds: 0) + .seconds(10)))
+        for second in 1...30 {
+            pool.now += 1_000
+            guard try pool.renew(other, Int64(second), want: 4)?.limit ?? 0 > 0 else { continue }
+            #expect(second == 20)
+            #expect(!lease.isValid(now: MonotonicTime(nanoseconds: 0) + .seconds(second)))
+            return
+        }
+        Issue.record("the lease never came back")
+    }
+
     @Test func `What others wrote into the key is not taken for a lease`() throws {
         let pool = try Pool(4)
         let key = Keys.budget(pool: pool.budget.pool)
-        _ = try pool.redis.send(RedisCommand("HSET", key, "junk", "x y z", "more", "1 2 3"))
+        _ = try pool.redis.send(RedisCommand("HSET", key, "junk", "x y z", "more", "1 2 3", "counts", "1 2 x 4 5"))
         #expect(try pool.renew(InstanceID(), 1)?.limit == 4)
         _ = try pool.redis.send(RedisCommand("HSET", key, "meta", "nonsense"))
         #expect(try pool.renew(InstanceID(), 1)?.quarantine == .seconds(20))

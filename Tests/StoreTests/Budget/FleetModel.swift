@@ -133,6 +133,11 @@ final class FleetModel {
 
     var key: String { Keys.budget(pool: self.budget.pool) }
 
+    func counts() throws -> FleetStatus.Pool.Counts {
+        let text = try self.redis.send(RedisCommand("HGET", self.key, "counts")).text
+        return text.flatMap { FleetStatus.Pool.Counts($0) } ?? FleetStatus.Pool.Counts()
+    }
+
     // MARK: Running
 
     func run(until end: Int) throws {

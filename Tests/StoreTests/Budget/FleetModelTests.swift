@@ -71,6 +71,9 @@ import Testing
         try model.run(until: 115_000)
         #expect(model.workers[..<3].map(\.open) == [20, 20, 20])
         try model.checkRecovery()
+        let counts = try model.counts()
+        #expect(counts.reclaimed == 0 && counts.overage == 0, "nobody died, and nobody had more than it was granted")
+        #expect(counts.granted >= 60 + 58 + 54 && counts.waited == 30)
     }
 
     @Test func `Survivors have the share of the killed within one lease time and a heartbeat`() throws {
@@ -84,6 +87,8 @@ import Testing
         // 20 s + 3 s with its 10 % of spread, and a moment for messages and dialling.
         try model.run(until: 40_000 + 20_000 + 3_300 + 500)
         #expect(model.totalOpen == 10)
+        let counts = try model.counts()
+        #expect(counts.reclaimed == 4 && counts.overage == 0)
     }
 
     @Test func `A worker that leaves in good order gives back at once`() throws {

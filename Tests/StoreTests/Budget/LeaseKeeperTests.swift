@@ -36,13 +36,20 @@ import Testing
                 keeper.update(open: 0, want: self.want)
                 self.report(0)
             }
+
+            func leaseHasTwin(_ keeper: LeaseKeeper) {
+                self.leaseDidEnd(keeper)
+                self.report(Worker.sawTwin)
+            }
         }
 
         let client: TestClient
         private let connections: LoopBound<Connections>
         private let counts: AsyncStream<Int>
+        /// Is reported after all is closed.
+        static let sawTwin = -1
 
-        init(_ redis: PrivateRedis, budget: Budget, want: Int) async throws {
+        init(_ redis: PrivateRedis, budget: Budget, want: Int, id: InstanceID = InstanceID()) async throws {
             let (counts, continuation) = AsyncStream.makeStream(of: Int.self)
             self.counts = counts
             self.client = try TestClient(RedisAddress(redis), timeout: .milliseconds(500))
@@ -55,7 +62,7 @@ import Testing
                 let keeper = LeaseKeeper(
                     budget: budget,
                     settings: settings,
-                    id: InstanceID(),
+                    id: id,
                     client: client,
                     on: client.loop,
                     delegate: connections
@@ -69,6 +76,21 @@ import Testing
 
         func waitUntilOpen(_ number: Int) async {
             for await count in self.counts where count == number { return }
+        }
+
+        /// Whether it noticed that somebody else has its id; else it goes on with so many open.
+        func hasTwin(orOpens number: Int) async -> Bool {
+            for await count in self.counts where count == number || count == Self.sawTwin {
+                return count == Self.sawTwin
+            }
+            return false
+        }
+
+        var id: InstanceID {
+            get async {
+                let connections = self.connections
+                return await self.client.with { _, completion in completion(connections.value.keeper!.id) }
+            }
         }
 
         func release() async {
@@ -116,5 +138,35 @@ import Testing
         await first.release()
         await third.waitUntilOpen(4)
         await third.release()
+    }
+
+    /// Started together nobody can say which of the two is first with a sequence number; later it is the second one that
+    /// is behind, like a machine that goes on from an older snapshot.
+    @Test(arguments: [false, true])
+    func `Of two workers under one id one begins anew under another, and they share the budget`(isLater: Bool)
+        async throws
+    {
+        let redis = try PrivateRedis()
+        defer { redis.stop() }
+        let budget = Budget(pool: "pool", connections: 4)
+        try await Self.declare(budget, on: redis)
+        let id = InstanceID()
+        let first = try await Worker(redis, budget: budget, want: 4, id: id)
+        if isLater { await first.waitUntilOpen(4) }
+        let second = try await Worker(redis, budget: budget, want: 4, id: id)
+        async let firstNoticed = first.hasTwin(orOpens: 2)
+        async let secondNoticed = second.hasTwin(orOpens: 2)
+        let noticed = await [firstNoticed, secondNoticed]
+        #expect(noticed.count { $0 } == 1)
+        for worker in [first, second] { await worker.waitUntilOpen(2) }
+        let ids = await [first.id, second.id]
+        #expect(ids.map { $0 == id } == noticed.map { !$0 }, "the other one keeps the id")
+        let fields = try redis.cli("hgetall", Keys.budget(pool: "pool")).split(separator: "\n")
+        for id in ids {
+            let index = try #require(fields.firstIndex(of: Substring(id.description)))
+            #expect(fields[index + 1].hasPrefix("2 "))
+        }
+        await first.release()
+        await second.release()
     }
 }

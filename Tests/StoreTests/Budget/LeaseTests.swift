@@ -32,6 +32,8 @@ import Testing
 
     private func release() -> Int64 { self.lease.release() }
 
+    private func ignored(_ seq: Int64) -> Bool { self.lease.ignored(seq) }
+
     /// Renews at `seconds` and gets the answer at once.
     private func hold(_ grant: Int, open: Int = 0, at seconds: Double = 0) throws {
         let request = try #require(self.renewDue(open: open, want: 9, now: self.at(seconds)))
@@ -155,6 +157,38 @@ import Testing
         #expect(!self.lease.isValid(now: self.at(0)))
         #expect(self.renewDue(open: 0, want: 9, now: self.at(20)) == nil)
         #expect(self.lease.wakeTime(open: 0, want: 9, now: self.at(20)) == .distantFuture)
+    }
+
+    @Test func `Whose newest renewal is ignored has a twin, and everything it has is over`() throws {
+        try self.hold(3)
+        let request = try #require(self.renewDue(open: 3, want: 9, now: self.at(4)))
+        #expect(self.ignored(request.seq))
+        #expect(!self.lease.isValid(now: self.at(4)) && self.lease.deadline == nil)
+        #expect(self.lease.excess(open: 3, now: self.at(4)) == 3)
+        #expect(!self.lease.mayOpen(open: 0, now: self.at(4)))
+        #expect(self.renewDue(open: 0, want: 9, now: self.at(30)) == nil, "it goes on under another id")
+        #expect(!self.ignored(request.seq), "told once")
+    }
+
+    @Test func `An older renewal that is ignored was overtaken by a newer one, which proves no twin`() throws {
+        try self.hold(5)
+        let late = try #require(self.renewDue(open: 2, want: 9, now: self.at(4)))
+        let newest = try #require(self.renewDue(open: 2, want: 9, now: self.at(8)))
+        #expect(!self.ignored(late.seq))
+        #expect(self.lease.isValid(now: self.at(8)))
+        #expect(self.answered(newest.seq, self.answer(5), now: self.at(8)))
+        #expect(self.lease.mayOpen(open: 4, now: self.at(8)))
+    }
+
+    @Test func `A twin is noticed also after the lease has ended, and not after a release`() throws {
+        try self.hold(3)
+        let request = try #require(self.renewDue(open: 3, want: 9, now: self.at(11)))
+        #expect(!self.lease.isValid(now: self.at(12)))
+        #expect(self.ignored(request.seq))
+        var released = Lease(settings: .standard, id: InstanceID(), now: Self.start)
+        let last = released.renewDue(open: 0, want: 1, now: self.at(0))
+        _ = released.release()
+        #expect(!released.ignored(try #require(last).seq))
     }
 
     @Test func `Settings that leave no time are refused`() throws {

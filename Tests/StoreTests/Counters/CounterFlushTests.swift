@@ -178,6 +178,7 @@ import Testing
         #expect(status.workers.count == 1 && read == beat)
         #expect(status.pools.map(\.name) == ["idle", "production.T.K"])
         let pool = try #require(status.pools.last)
+        #expect(pool.counts.granted == 2 && pool.counts.overage == 1 && pool.counts.waited == 0)
         #expect(pool.held == 3 && pool.wanted == 3 && pool.budget == 4 && pool.quarantine == .zero)
         #expect(pool.leases.first?.worker == id.description && pool.leases.first?.open == 1)
 
