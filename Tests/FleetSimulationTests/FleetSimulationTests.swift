@@ -23,7 +23,7 @@ import Testing
         #expect(tally.tokens > 2_000 && tally.accepted > tally.tokens / 2)
         #expect(tally.duplicates > 0 && tally.redelivered > 0 && tally.alreadyDone > 0, "no message came twice")
         #expect(tally.nacked > 0 && tally.held > 0 && tally.rested > 0 && tally.pauses > 0)
-        #expect(tally.leasesEnded > 0 && tally.rateLimited > 0)
+        #expect(tally.leasesEnded > 0 && tally.twinsNoticed > 0 && tally.rateLimited > 0)
     }
 
     /// Hours instead of seconds, and only what concerns the token.
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// As the first test, under the faults that show the rarer mistakes.
-    @Test(arguments: [SeededBug.jumpEndsQuarantine, .copiesShareMemory, .waitsForNothing])
+    @Test(arguments: [SeededBug.jumpEndsQuarantine, .copiesShareMemory, .waitsForNothing, .twinsShareLease])
     func `Nothing goes wrong under the faults that show a mistake`(bug: SeededBug) {
         for seed in UInt64(0)..<100 {
             let simulation = FleetSimulation(seed: seed, faults: bug.faults)

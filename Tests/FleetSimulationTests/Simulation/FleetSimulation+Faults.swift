@@ -1,12 +1,13 @@
 import Push
 import TestRandom
 
+@testable import APNs
 @testable import Broker
 @testable import Worker
 
 /// What goes wrong in a history.
 package enum Fault: String, CaseIterable, Sendable {
-    case kill, terminate, scaleUp, scaleDown, pause, pauseAfterRenewal, wallClock
+    case kill, terminate, scaleUp, scaleDown, clone, pause, pauseAfterRenewal, wallClock
     case cutFromRedis, cutFromBroker, cutFromApple
     case redisAway, redisFlush, redisEmpty, redisOld, redisSame, redisClock, redisSlow, redisCopy
     case brokerRestart, brokerCloses, brokerRefuses
@@ -35,6 +36,7 @@ extension FleetSimulation {
             self.running.randomElement(using: &self.random)?.drain()
             if fault == .terminate { self.addWorker() }
         case .scaleUp: for _ in 0..<self.some(1...2) where self.running.count < 6 { self.addWorker() }
+        case .clone: if self.running.count < 6 { self.clone() }
         case .pause:
             if let worker = self.running.randomElement(using: &self.random) {
                 self.freeze(worker, for: self.some(500...2 * self.setup.ttl))
@@ -104,6 +106,17 @@ extension FleetSimulation {
         self.note("w\(worker.index) joins")
         self.on(worker, after: self.some(0...300)) { worker.start() }
         return worker
+    }
+
+    /// A process or machine that is copied while it runs, with the id and the number of its lease. What it had open goes
+    /// on in the original.
+    private func clone() {
+        guard let original = self.running.randomElement(using: &self.random), !original.isFrozen else { return }
+        let worker = SimulatedWorker(index: self.workers.count, simulation: self, original: original)
+        self.workers.append(worker)
+        self.twins.append(Twins(first: original, second: worker, since: self.now, grant: original.plan.limit))
+        self.note("w\(worker.index) is a clone of w\(original.index), which may have \(original.plan.limit)")
+        self.on(worker, after: self.some(0...100)) { worker.start() }
     }
 
     /// SIGSTOP for a while. A broker that hears nothing ends its connections.

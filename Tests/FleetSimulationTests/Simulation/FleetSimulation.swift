@@ -40,6 +40,9 @@ package final class FleetSimulation {
         package var faults: [Fault: Int] = [:]
         /// Most connections open beyond the budget because of processes that were paused past their lease.
         package var overage = 0
+        /// Most connections open beyond the budget because two processes had one id.
+        package var twinOverage = 0
+        package var twinsNoticed = 0
         package var longestTurn = 0
         /// The same in percent of what is allowed.
         package var longestTurnPercentage = 0
@@ -55,6 +58,7 @@ package final class FleetSimulation {
 
         package mutating func add(_ other: Tally) {
             for path in Self.sums { self[keyPath: path] += other[keyPath: path] }
+            self.twinOverage = max(self.twinOverage, other.twinOverage)
             self.overage = max(self.overage, other.overage)
             self.longestTurnPercentage = max(self.longestTurnPercentage, other.longestTurnPercentage)
             self.longestTurn = max(self.longestTurn, other.longestTurn)
@@ -66,6 +70,7 @@ package final class FleetSimulation {
                 \.steps, \.virtualSeconds, \.tokens, \.accepted, \.duplicates, \.dead, \.gone, \.redelivered,
                 \.alreadyDone,
                 \.nacked, \.pauses, \.outages, \.held, \.rested, \.rateLimited, \.leasesEnded,
+                \.twinsNoticed,
             ]
         }
     }
@@ -94,6 +99,7 @@ package final class FleetSimulation {
     /// How the fleet keeps the rate of each app that has one: as pushes are sent, and as they come to Apple.
     var sendLaws: [RateLaw?]
     var arrivalLaws: [RateLaw?]
+    var twins: [Twins] = []
     /// Whether faults happen.
     var isFaulty = false
     /// Since when nothing has been wrong any more; nil before.

@@ -23,6 +23,7 @@ package enum Histories {
                 \(fleet.rateLimited) waits for a rate, \(fleet.pauses) pauses, \(fleet.outages) outages, \
                 \(fleet.leasesEnded) leases ended
                 most open beyond the budget by processes stopped past their lease: \(fleet.overage); \
+                because of clones: \(fleet.twinOverage), \(fleet.twinsNoticed) of which were noticed; \
                 longest wait for a turn: \(Double(fleet.longestTurn) / 1000) s, \
                 \(fleet.longestTurnPercentage) % of what is allowed
                 faults: \(Self.text(fleet.faults))

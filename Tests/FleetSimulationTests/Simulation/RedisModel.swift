@@ -30,10 +30,10 @@ final class RedisModel {
     var time: Int { self.simulation.now + self.clockOffset }
     var isAway: Bool { self.simulation.now < self.awayUntil }
 
-    func renew(_ request: RenewRequest, of worker: SimulatedWorker) -> LeaseAnswer? {
+    func renew(_ request: RenewRequest, of worker: SimulatedWorker, as id: InstanceID) -> LeaseAnswer? {
         self.budget.renew(
             request,
-            as: worker.id.description,
+            as: id.description,
             runID: self.runID,
             budget: worker.setup.budget,
             settings: worker.setup.lease,

@@ -18,6 +18,8 @@ package enum SeededBug: String, CaseIterable, Sendable {
     case neverGivesBack
     /// Something goes on renewing the lease of a worker that was killed.
     case leaseOutlivesWorker
+    /// A worker whose renewals Redis ignores, since another one renews under its id, goes on as if they were lost (W4).
+    case twinsShareLease
     /// A push that fails and may go on at once is forgotten.
     case forgetsResend
     /// What Redis remembers of a message is taken for that of a copy with the same number of attempts and first token.
@@ -59,6 +61,7 @@ package enum SeededBug: String, CaseIterable, Sendable {
         case .jumpEndsQuarantine: [.redisFlush, .redisEmpty, .redisClock, .redisClock, .scaleUp, .cutFromRedis]
         case .copiesShareMemory:
             [.brokerCloses, .brokerCloses, .terminate, .pause, .appleSlow, .credentialRefused, .appleFewStreams]
+        case .twinsShareLease: [.clone, .clone, .scaleUp, .appleSlow, .cutFromRedis]
         case .waitsForNothing: [.wrongEnvironment, .cutFromApple, .redisFlush, .redisSame, .scaleUp, .appleGoesAway]
         default: Fault.allCases
         }

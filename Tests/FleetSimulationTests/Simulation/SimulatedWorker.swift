@@ -11,7 +11,8 @@ import Push
 /// extensions.
 final class SimulatedWorker {
     let index: Int
-    let id: InstanceID
+    /// Changes when it turns out that another worker has the same.
+    private(set) var id: InstanceID
     unowned let simulation: FleetSimulation
     let setup: Setup
     let ladder: DelayLadder
@@ -72,16 +73,20 @@ final class SimulatedWorker {
     var pendingCount: UInt64 = 0
     var putOff: [SimulatedPending] = []
 
-    init(index: Int, simulation: FleetSimulation) {
+    /// - Parameter original: the worker of which this is a clone: the same id, lease and clock, without what it holds.
+    init(index: Int, simulation: FleetSimulation, original: SimulatedWorker? = nil) {
         self.index = index
         self.simulation = simulation
         self.setup = simulation.setup
         self.ladder = simulation.setup.ladder
-        self.id = InstanceID(using: &simulation.random)
-        self.rate = 1 + Double.random(in: -5e-4...5e-4, using: &simulation.random)
+        self.id = original?.id ?? InstanceID(using: &simulation.random)
+        self.rate = original?.rate ?? 1 + Double.random(in: -5e-4...5e-4, using: &simulation.random)
         self.wallOffset = simulation.some(-300...300)
-        self.lease = Lease(settings: simulation.setup.lease, id: self.id, now: MonotonicTime(nanoseconds: 0))
+        self.lease =
+            original?.lease ?? Lease(settings: simulation.setup.lease, id: self.id, now: MonotonicTime(nanoseconds: 0))
         self.plan = ConnectionPlan()
+        self.plan.limit = original?.plan.limit ?? 0
+        self.wasValid = original?.wasValid ?? false
         let credential = CredentialGate()
         var lines: [SimulatedLine] = []
         for app in 0..<simulation.setup.apps {
@@ -170,7 +175,7 @@ final class SimulatedWorker {
     private func renewThoughDead() {
         self.simulation.schedule(after: self.setup.heartbeat) { [self] in
             if let request = self.lease.renewDue(open: self.plan.held, want: self.plan.wanted, now: self.now) {
-                _ = self.simulation.redis.renew(request, of: self)
+                _ = self.simulation.redis.renew(request, of: self, as: self.id)
                 self.lease.failed(request.seq, mayHaveRun: true)
             }
             self.renewThoughDead()
@@ -273,10 +278,11 @@ final class SimulatedWorker {
         self.simulation.note(
             "w\(self.index) renew \(request.seq): open \(request.open) want \(request.want) claim \(request.claim)"
         )
+        let id = self.id
         self.simulation.command(of: self) { redis in
-            redis.renew(request, of: self)
-        } _: { [self] answer in
-            self.renewed(request.seq, answer)
+            redis.renew(request, of: self, as: id).map(Renewal.answered) ?? .ignored
+        } _: { [self] renewal in
+            if self.id == id { self.renewed(request.seq, renewal) }
         }
         if self.freezesAfterRenewal > 0 {
             self.simulation.freeze(self, for: self.freezesAfterRenewal)
@@ -284,15 +290,22 @@ final class SimulatedWorker {
         }
     }
 
-    private func renewed(_ seq: Int64, _ answer: LeaseAnswer?) {
+    private enum Renewal {
+        case answered(LeaseAnswer)
+        case ignored
+    }
+
+    private func renewed(_ seq: Int64, _ renewal: Renewal?) {
         guard self.shutdown.phase != .closing else { return }
-        if let answer {
+        switch renewal {
+        case .answered(let answer):
             let counts = self.lease.answered(seq, answer, now: self.now)
             self.simulation.note(
                 "w\(self.index) answer \(seq)\(counts ? "" : ", ignored"): grant \(answer.grant) target \(answer.target)"
             )
-        } else {
-            self.lease.failed(seq, mayHaveRun: true)
+        case .ignored where self.simulation.bug != .twinsShareLease:
+            if self.lease.ignored(seq) { return self.beginAnew() }
+        default: self.lease.failed(seq, mayHaveRun: true)
         }
         let isValid = self.isLeaseValid
         if isValid { self.wasValid = true }
@@ -302,6 +315,19 @@ final class SimulatedWorker {
         self.setLimit(self.simulation.bug == .neverGivesBack ? max(self.plan.limit, limit) : limit)
         self.updatePool()
         self.updatePrefetches()
+    }
+
+    /// Mirrors `LeaseKeeper.beginAnew` and `WorkerLoop.leaseHasTwin`.
+    private func beginAnew() {
+        self.simulation.note("w\(self.index) has a twin, closes \(self.plan.held)")
+        self.simulation.tally.twinsNoticed += 1
+        self.wasValid = false
+        self.closeAll()
+        self.giveBackWaiting()
+        self.updatePrefetches()
+        self.id = InstanceID(using: &self.simulation.random)
+        self.lease = Lease(settings: self.setup.lease, id: self.id, now: self.now)
+        self.stepLease()
     }
 
     var isLeaseValid: Bool {
@@ -320,4 +346,13 @@ final class SimulatedWorker {
         }
         if self.hungrySince == nil { self.hungrySince = self.simulation.now }
     }
+}
+
+/// A worker and its clone, for as long as neither has noticed.
+struct Twins {
+    let first: SimulatedWorker
+    let second: SimulatedWorker
+    let since: Int
+    /// What the lease allowed when it was copied.
+    let grant: Int
 }
