@@ -114,7 +114,9 @@ extension FleetSimulation {
         guard let original = self.running.randomElement(using: &self.random), !original.isFrozen else { return }
         let worker = SimulatedWorker(index: self.workers.count, simulation: self, original: original)
         self.workers.append(worker)
-        self.twins.append(Twins(first: original, second: worker, since: self.now, grant: original.plan.limit))
+        for other in self.workers where other !== worker && other.id == worker.id {
+            self.twins.append(Twins(first: other, second: worker, since: self.now, grant: original.plan.limit))
+        }
         self.note("w\(worker.index) is a clone of w\(original.index), which may have \(original.plan.limit)")
         self.on(worker, after: self.some(0...100)) { worker.start() }
     }

@@ -181,12 +181,20 @@ extension FleetSimulation {
         }
     }
 
-    /// Until one of two workers with one id notices, what both may have is open twice. It notices with its next renewal;
-    /// where Redis does not answer, its lease ends.
+    /// Until one of two workers with one id notices, what either may have can be open twice. It notices with its next
+    /// renewal; where Redis is away, slow or just lost its data, or the process is stopped, later.
     private func allowedToTwins() -> Int {
         let longest = self.setup.ttl + Int(self.setup.requestTimeout.milliseconds)
-        self.twins.removeAll { $0.first.id != $0.second.id || self.now - $0.since > longest }
-        return self.twins.reduce(0) { $0 + $1.grant }
+        self.twins.removeAll { $0.first.id != $0.second.id }
+        var allowed = 0
+        for index in self.twins.indices {
+            let pair = [self.twins[index].first, self.twins[index].second]
+            let isHeldUp = self.redis.isTroubled || pair.contains { $0.isFrozen || $0.redisCutUntil > self.now }
+            if isHeldUp { self.twins[index].since = self.now }
+            self.twins[index].grant = pair.reduce(self.twins[index].grant) { max($0, $1.plan.limit) }
+            if self.now - self.twins[index].since <= longest { allowed += self.twins[index].grant }
+        }
+        return allowed
     }
 
     /// One lease time and one heartbeat after the last fault no connection is counted as that of a worker which is gone.

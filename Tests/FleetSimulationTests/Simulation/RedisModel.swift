@@ -28,6 +28,10 @@ final class RedisModel {
 
     var runID: String { "run\(self.process)" }
     var time: Int { self.simulation.now + self.clockOffset }
+    /// When it last lost data or its process ended.
+    private var lostAt = -10_000
+    /// Whether answers are late, or were lost a moment ago.
+    var isTroubled: Bool { self.isAway || self.lateness > 0 || self.simulation.now - self.lostAt < 2_000 }
     var isAway: Bool { self.simulation.now < self.awayUntil }
 
     func renew(_ request: RenewRequest, of worker: SimulatedWorker, as id: InstanceID) -> LeaseAnswer? {
@@ -80,6 +84,7 @@ final class RedisModel {
     func copy() { self.copies.append((self.budget, self.done, self.buckets)) }
 
     func flush() {
+        self.lostAt = self.simulation.now
         let bug = self.budget.bug
         self.budget = BudgetModel()
         self.budget.bug = bug
@@ -90,6 +95,7 @@ final class RedisModel {
     /// Another process: with its data, without, or with those of an earlier copy.
     func restart(_ data: Data) {
         self.process += 1
+        self.lostAt = self.simulation.now
         switch data {
         case .kept: break
         case .empty: self.flush()

@@ -62,6 +62,8 @@ package enum SeededBug: String, CaseIterable, Sendable {
         case .copiesShareMemory:
             [.brokerCloses, .brokerCloses, .terminate, .pause, .appleSlow, .credentialRefused, .appleFewStreams]
         case .twinsShareLease: [.clone, .clone, .scaleUp, .appleSlow, .cutFromRedis]
+        case .givesBackDoneTokens:
+            [.brokerCloses, .brokerRestart, .wrongEnvironment, .credentialRefused, .terminate, .redisAway]
         case .waitsForNothing: [.wrongEnvironment, .cutFromApple, .redisFlush, .redisSame, .scaleUp, .appleGoesAway]
         default: Fault.allCases
         }

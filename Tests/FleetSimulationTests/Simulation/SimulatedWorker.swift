@@ -352,7 +352,8 @@ final class SimulatedWorker {
 struct Twins {
     let first: SimulatedWorker
     let second: SimulatedWorker
-    let since: Int
-    /// What the lease allowed when it was copied.
-    let grant: Int
+    /// Since when nothing has kept them from noticing.
+    var since: Int
+    /// The most that the lease has allowed to either.
+    var grant: Int
 }
