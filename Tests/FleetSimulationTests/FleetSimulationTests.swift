@@ -8,7 +8,7 @@ import Testing
 
     /// A failure prints its seed and the last events.
     @Test(arguments: 0..<chunks)
-    func `Whatever goes wrong, nothing is lost and no budget is exceeded`(chunk: Int) {
+    func `Whatever goes wrong, nothing is lost and neither budget nor rate is exceeded`(chunk: Int) {
         var tally = FleetSimulation.Tally()
         for seed in UInt64(chunk * 100)..<UInt64(chunk * 100 + 100) {
             let (one, violation) = FleetSimulation.live(seed: seed)
@@ -23,7 +23,24 @@ import Testing
         #expect(tally.tokens > 2_000 && tally.accepted > tally.tokens / 2)
         #expect(tally.duplicates > 0 && tally.redelivered > 0 && tally.alreadyDone > 0, "no message came twice")
         #expect(tally.nacked > 0 && tally.held > 0 && tally.rested > 0 && tally.pauses > 0)
-        #expect(tally.leasesEnded > 0)
+        #expect(tally.leasesEnded > 0 && tally.twinsNoticed > 0 && tally.rateLimited > 0)
+    }
+
+    /// Hours instead of seconds, and only what concerns the token.
+    @Test(arguments: 0..<10)
+    func `The fleet has one provider token, no two within 20 minutes and none older than 60`(chunk: Int) {
+        var tally = TokenSimulation.Tally()
+        for seed in UInt64(chunk * 30)..<UInt64(chunk * 30 + 30) {
+            let (one, violation) = TokenSimulation.live(seed: seed)
+            tally.add(one)
+            guard violation != nil else { continue }
+            let (_, traced) = TokenSimulation.live(seed: seed, isTracing: true)
+            Issue.record("\(traced?.description ?? "seed \(seed) fails only without a trace")")
+            return
+        }
+        #expect(Set(tally.faults.keys) == Set(TokenSimulation.Fault.allCases), "faults that never happened")
+        #expect(tally.tokens > 50 && tally.workers > tally.tokens && tally.refused > 0)
+        #expect(tally.early > 0, "no loss ever brought on a token too early")
     }
 
     /// The one exception: whoever is stopped past its lease cannot close, and others get its share.
@@ -35,18 +52,28 @@ import Testing
     /// Without it some history must go wrong, or the invariants could not fail.
     @Test(arguments: SeededBug.allCases)
     func `A mistake is found within a few hundred histories`(bug: SeededBug) {
-        let found = (UInt64(0)..<600).first { FleetSimulation.live(seed: $0, bug: bug).violation != nil }
+        let found = (UInt64(0)..<600).first { Histories.live(seed: $0, bug: bug).violation != nil }
         #expect(found != nil, "600 histories went well with \(bug)")
     }
 
     /// As the first test, under the faults that show the rarer mistakes.
-    @Test(arguments: [SeededBug.jumpEndsQuarantine, .copiesShareMemory])
+    @Test(arguments: [SeededBug.jumpEndsQuarantine, .copiesShareMemory, .waitsForNothing, .twinsShareLease])
     func `Nothing goes wrong under the faults that show a mistake`(bug: SeededBug) {
         for seed in UInt64(0)..<100 {
             let simulation = FleetSimulation(seed: seed, faults: bug.faults)
             simulation.live()
             if let violation = simulation.violation { return #expect(Bool(false), "\(violation)") }
         }
+    }
+
+    @Test(arguments: UInt64(0)..<12)
+    func `From 1 worker to 8 and back shares are even two heartbeats after each change`(seed: UInt64) {
+        let simulation = FleetSimulation.scaling(seed: seed)
+        let evenness = simulation.scale()
+        if let violation = simulation.violation { return #expect(Bool(false), "\(violation)") }
+        // It takes time, so it was not even by itself.
+        #expect(evenness.up.allSatisfy { $0 > 0 } && evenness.back > 0)
+        #expect(simulation.tally.accepted > 500)
     }
 
     @Test func `Without faults nothing is sent twice and nobody loses a lease`() {

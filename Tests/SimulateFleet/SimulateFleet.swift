@@ -9,41 +9,31 @@ import Glibc
             Glibc.exit(2)
         }
         if let seed = options.trace {
-            let (tally, violation) = FleetSimulation.live(seed: seed, bug: options.bug, isTracing: true) { print($0) }
+            let (one, violation) = Histories.live(seed: seed, bug: options.bug, isTracing: true) { print($0) }
             print(violation.map { "\($0.what)" } ?? "seed \(seed) went well")
-            Self.show(tally, lives: 1, since: nil)
+            Self.show(one, since: nil, lives: 1)
             Glibc.exit(violation == nil ? 0 : 1)
         }
         let clock = ContinuousClock()
         let start = clock.now
-        var tally = FleetSimulation.Tally()
+        var tally = Histories.Tally()
         for seed in options.start..<options.start + options.seeds {
-            let (one, violation) = FleetSimulation.live(seed: seed, bug: options.bug)
+            let (one, violation) = Histories.live(seed: seed, bug: options.bug)
             tally.add(one)
             guard violation != nil else { continue }
             // The same history again, now with its events.
-            let (_, traced) = FleetSimulation.live(seed: seed, bug: options.bug, isTracing: true)
+            let (_, traced) = Histories.live(seed: seed, bug: options.bug, isTracing: true)
             print(traced ?? violation!)
             let bug = options.bug.map { " --bug \($0)" } ?? ""
             print("after \(seed - options.start + 1) seeds; all events: scripts/simulate --trace \(seed)\(bug)")
             Glibc.exit(1)
         }
         print("\(options.seeds) seeds from \(options.start) went well")
-        Self.show(tally, lives: Int(options.seeds), since: clock.now - start)
+        Self.show(tally, since: clock.now - start, lives: Int(options.seeds))
     }
 
-    private static func show(_ tally: FleetSimulation.Tally, lives: Int, since: Duration?) {
-        print(
-            """
-            \(tally.steps) steps, \(tally.virtualSeconds) virtual seconds, \(tally.tokens) pushes: \(tally.accepted) \
-            accepted, \(tally.duplicates) of these twice, \(tally.dead) dead, \(tally.gone) gone
-            \(tally.redelivered) redelivered, \(tally.alreadyDone) pushes known to be done, \(tally.nacked) publishes refused, \(tally.held) held, \(tally.rested) \
-            throttled, \(tally.pauses) pauses, \(tally.outages) outages, \(tally.leasesEnded) leases ended
-            most open beyond the budget by processes stopped past their lease: \(tally.overage); \
-            longest wait for a turn: \(Double(tally.longestTurn) / 1000) s
-            faults: \(tally.faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
-            """
-        )
+    private static func show(_ tally: Histories.Tally, since: Duration?, lives: Int) {
+        print(tally)
         if let since {
             let seconds = Double(since.components.seconds) + Double(since.components.attoseconds) / 1e18
             print("\(Int(Double(lives) / max(0.001, seconds))) seeds per second")

@@ -46,13 +46,14 @@ final class ProviderTokenSource {
     /// Fetches a token if one is due. To be called now and then, and when Redis has come back.
     func refresh() {
         guard self.policy.shouldAsk(at: self.loop.wallTime) else { return }
+        let asked = self.loop.wallTime
         self.redis.run(self.shared.ask(fresh: self.wasRefused, own: self.own)) { [weak self] result in
             guard let self else { return }
             guard case .success(let reply) = result, let answer = self.shared.answer(to: reply) else {
                 return self.askAgain(after: .seconds(1))
             }
             switch answer {
-            case .use(let token): self.take(token)
+            case .use(let token): self.take(token, asked: asked)
             case .make: self.mint()
             case .wait(let time): self.askAgain(after: time)
             }
@@ -67,20 +68,22 @@ final class ProviderTokenSource {
     }
 
     private func mint() {
-        let token = self.signer.mint(at: self.loop.wallTime)
+        let asked = self.loop.wallTime
+        let token = self.signer.mint(at: asked)
         self.redis.run(self.shared.store(token.text)) { [weak self] result in
             guard let self else { return }
             guard case .success(let reply) = result, let stored = self.shared.stored(reply) else {
                 // The lock was lost: another worker's token counts.
                 return self.askAgain(after: .milliseconds(200))
             }
-            self.take(stored)
+            self.take(stored, asked: asked)
         }
     }
 
-    private func take(_ token: FleetToken) {
-        // Its age is Redis' word; counted back from our own clock, so that the two need not agree.
-        let taken = ProviderToken(text: token.jwt, issuedAt: self.loop.wallTime - token.age)
+    private func take(_ token: FleetToken, asked: UnixTime) {
+        // Its age is Redis' word; counted back from our own clock, so that the two need not agree. The answer may have
+        // lain there while the process was stopped, so it counts from the question.
+        let taken = ProviderToken(text: token.jwt, issuedAt: asked - token.age)
         let isNew = taken.text != self.policy.current?.text
         if isNew { self.wasRefused = false }
         self.policy.received(taken)

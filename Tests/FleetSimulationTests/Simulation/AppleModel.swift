@@ -44,6 +44,7 @@ final class SimulatedConnection {
     struct Request {
         let number: Int
         let context: UInt64
+        let app: Int
         let token: SimulatedToken
         let sent: MonotonicTime
         var isProcessed = false
@@ -91,9 +92,9 @@ extension FleetSimulation {
         }
         guard !connection.isCut else { return }
         self.schedule(after: self.some(1...20)) { [self] in
-            guard !connection.isClosed, !connection.isCut, !connection.isGoneAway, let open = index(),
-                self.some(0...99) >= self.apple.silent
-            else { return }
+            guard !connection.isClosed, !connection.isCut, !connection.isGoneAway, let open = index() else { return }
+            self.arrives(request.app)
+            guard self.some(0...99) >= self.apple.silent else { return }
             connection.open[open].isProcessed = true
             let reply = self.judge(request.token)
             if reply.status == 200 { self.end(request.token, \.accepted) }

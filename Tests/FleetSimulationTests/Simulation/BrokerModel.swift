@@ -74,6 +74,7 @@ final class BrokerModel {
 
     var isAway: Bool { self.simulation.now < self.awayUntil }
     var isEmpty: Bool { self.ready.allSatisfy(\.isEmpty) && self.channels.joined().allSatisfy { $0.open.isEmpty } }
+    var readyCount: Int { self.ready.reduce(0) { $0 + $1.count } }
     var openDeliveries: Int { self.channels.joined().reduce(0) { $0 + $1.open.count } }
 
     // MARK: Connections

@@ -1,12 +1,13 @@
 import Push
 import TestRandom
 
+@testable import APNs
 @testable import Broker
 @testable import Worker
 
 /// What goes wrong in a history.
 package enum Fault: String, CaseIterable, Sendable {
-    case kill, terminate, scaleUp, scaleDown, pause, pauseAfterRenewal, wallClock
+    case kill, terminate, scaleUp, scaleDown, clone, pause, pauseAfterRenewal, wallClock
     case cutFromRedis, cutFromBroker, cutFromApple
     case redisAway, redisFlush, redisEmpty, redisOld, redisSame, redisClock, redisSlow, redisCopy
     case brokerRestart, brokerCloses, brokerRefuses
@@ -20,8 +21,6 @@ extension FleetSimulation {
         self.inject(self.faults[self.some(0...self.faults.count - 1)])
         self.schedule(after: self.some(200...self.setup.longestPause)) { [self] in self.injectFaults() }
     }
-
-    private var running: [SimulatedWorker] { self.workers.filter { $0.isAlive && !$0.shutdown.isDraining } }
 
     private func inject(_ fault: Fault) {
         self.note("fault: \(fault.rawValue)")
@@ -37,6 +36,7 @@ extension FleetSimulation {
             self.running.randomElement(using: &self.random)?.drain()
             if fault == .terminate { self.addWorker() }
         case .scaleUp: for _ in 0..<self.some(1...2) where self.running.count < 6 { self.addWorker() }
+        case .clone: if self.running.count < 6 { self.clone() }
         case .pause:
             if let worker = self.running.randomElement(using: &self.random) {
                 self.freeze(worker, for: self.some(500...2 * self.setup.ttl))
@@ -72,7 +72,7 @@ extension FleetSimulation {
         case .redisSame: self.redis.restart(.kept)
         case .redisClock:
             let steps = [-4_000, 1_500, 30_000, -3_600_000, 86_400_000]
-            self.redis.clockOffset += steps.randomElement(using: &self.random) ?? 0
+            self.redis.setClock(by: steps.randomElement(using: &self.random) ?? 0)
         case .redisSlow:
             self.redis.lateness = self.some(100...1_500)
             self.schedule(after: self.some(2_000...10_000)) { [self] in self.redis.lateness = 0 }
@@ -106,6 +106,19 @@ extension FleetSimulation {
         self.note("w\(worker.index) joins")
         self.on(worker, after: self.some(0...300)) { worker.start() }
         return worker
+    }
+
+    /// A process or machine that is copied while it runs, with the id and the number of its lease. What it had open goes
+    /// on in the original.
+    private func clone() {
+        guard let original = self.running.randomElement(using: &self.random), !original.isFrozen else { return }
+        let worker = SimulatedWorker(index: self.workers.count, simulation: self, original: original)
+        self.workers.append(worker)
+        for other in self.workers where other !== worker && other.id == worker.id {
+            self.twins.append(Twins(first: other, second: worker, since: self.now, grant: original.plan.limit))
+        }
+        self.note("w\(worker.index) is a clone of w\(original.index), which may have \(original.plan.limit)")
+        self.on(worker, after: self.some(0...100)) { worker.start() }
     }
 
     /// SIGSTOP for a while. A broker that hears nothing ends its connections.

@@ -28,6 +28,7 @@ extension FleetSimulation {
         self.note(
             "budget \(self.setup.budget), lease \(self.setup.lease.ttl), \(self.setup.workers) workers, "
                 + "\(self.setup.messages) messages"
+                + self.setup.rates.compactMap { $0 }.map { ", rate \($0.rate)/s, bucket \($0.bucketSize)" }.joined()
         )
         for _ in 0..<self.setup.workers { self.addWorker() }
         let calm = 2_000 + (self.setup.isDeclared ? 0 : self.setup.ttl)
@@ -38,6 +39,7 @@ extension FleetSimulation {
         }
         self.run(until: calm)
         self.isFaulty = !self.isCalm
+        self.scaleUpAndDown(until: end)
         self.injectFaults()
         self.run(until: end)
         self.heal()
@@ -48,7 +50,7 @@ extension FleetSimulation {
         self.tally.tokens = self.journal.entries.count
     }
 
-    private func publish(_ name: Int) {
+    func publish(_ name: Int) {
         let wall = UnixTime(milliseconds: Int64(1_700_000_000_000 + self.now))
         let count = self.random.chance(0.4) ? self.some(2...10) : 1
         var message = SimulatedMessage(
@@ -92,6 +94,7 @@ extension FleetSimulation {
         while self.violation == nil, self.now < latest, self.journal.open > 0 || self.journal.carried > 0 {
             self.run(until: self.now + 500)
             self.checkTurns()
+            self.checkLeases()
         }
         if self.violation == nil, self.journal.open > 0 || self.journal.carried > 0 {
             return self.fail("\(self.journal.open) pushes are not settled long after the last fault")
@@ -103,6 +106,7 @@ extension FleetSimulation {
         while self.violation == nil, self.now < end {
             self.run(until: self.now + 500)
             self.checkTurns()
+            self.checkLeases()
         }
         // Each wants at least one. A connection on its way from one worker to another is closed for a moment, which
         // comes often where they take turns.
@@ -145,11 +149,68 @@ extension FleetSimulation {
             guard held > 0 else { continue }
             if worker.isFrozen, !worker.lease.isValid(now: worker.now) { overdue += held } else { counted += held }
         }
-        if counted > self.setup.budget {
+        let doubled = self.twins.isEmpty ? 0 : self.allowedToTwins()
+        self.tally.twinOverage = max(self.tally.twinOverage, counted - self.setup.budget)
+        if counted > self.setup.budget + doubled {
             let detail = self.workers.filter { $0.plan.held > 0 }.map { "w\($0.index) \($0.plan.held)" }
             self.fail("\(counted) connections are open, the budget is \(self.setup.budget): \(detail)")
         }
-        self.tally.overage = max(self.tally.overage, counted + overdue - self.setup.budget)
+        self.tally.overage = max(self.tally.overage, min(counted, self.setup.budget) + overdue - self.setup.budget)
+    }
+
+    /// A worker sends a push of this app.
+    func sends(_ app: Int, by worker: SimulatedWorker) {
+        if self.sendLaws[app]?.push(at: self.now) == false { self.failRate(app, "w\(worker.index) sends a push") }
+    }
+
+    /// A push of this app comes to Apple, which the rule allows for: what it keeps back covers the way.
+    func arrives(_ app: Int) {
+        if self.arrivalLaws[app]?.push(at: self.now) == false { self.failRate(app, "a push comes to Apple") }
+    }
+
+    private func failRate(_ app: Int, _ what: String) {
+        guard let limit = self.setup.rates[app] else { return }
+        self.fail("\(what) of app \(app) beyond its rate, \(limit.rate)/s with a bucket of \(limit.bucketSize)")
+    }
+
+    /// Redis' clock jumps ahead.
+    func clockJumps() {
+        for app in self.sendLaws.indices {
+            self.sendLaws[app]?.clockJumps(at: self.now)
+            self.arrivalLaws[app]?.clockJumps(at: self.now)
+        }
+    }
+
+    /// Until one of two workers with one id notices, what either may have can be open twice. It notices with its next
+    /// renewal; where Redis is away, slow or just lost its data, or the process is stopped, later.
+    private func allowedToTwins() -> Int {
+        let longest = self.setup.ttl + Int(self.setup.requestTimeout.milliseconds)
+        self.twins.removeAll { $0.first.id != $0.second.id }
+        var allowed = 0
+        for index in self.twins.indices {
+            let pair = [self.twins[index].first, self.twins[index].second]
+            let isHeldUp = self.redis.isTroubled || pair.contains { $0.isFrozen || $0.redisCutUntil > self.now }
+            if isHeldUp { self.twins[index].since = self.now }
+            self.twins[index].grant = pair.reduce(self.twins[index].grant) { max($0, $1.plan.limit) }
+            if self.now - self.twins[index].since <= longest { allowed += self.twins[index].grant }
+        }
+        return allowed
+    }
+
+    /// One lease time and one heartbeat after the last fault no connection is counted as that of a worker which is gone.
+    private func checkLeases() {
+        // What was on its way when the faults ended takes up to five seconds.
+        guard let healed = self.healedAt, self.now > healed + 5_000 + self.setup.ttl + self.setup.heartbeat else {
+            return
+        }
+        for member in self.redis.budget.members where member.grant > 0 {
+            guard let worker = self.workers.last(where: { $0.id.description == member.id }), !worker.isAlive,
+                !self.workers.contains(where: { $0.isAlive && $0.id == worker.id })
+            else { continue }
+            // Who has left lately may not have been able to say so.
+            guard self.now > worker.endedAt + self.setup.ttl + self.setup.heartbeat + 1_000 else { continue }
+            self.fail("w\(worker.index) is gone and still has \(member.grant) connections in Redis")
+        }
     }
 
     private func checkTurns() {
@@ -158,7 +219,9 @@ extension FleetSimulation {
         for worker in self.workers where worker.isAlive {
             guard let since = worker.hungrySince else { continue }
             let waited = self.now - max(since, healed)
-            if waited > self.setup.turnLimit(workers: alive) {
+            let limit = self.setup.turnLimit(workers: alive)
+            self.tally.longestTurnPercentage = max(self.tally.longestTurnPercentage, waited * 100 / limit)
+            if waited > limit {
                 self.fail("w\(worker.index) has waited for a connection for \(Self.seconds(waited))")
             }
         }

@@ -40,18 +40,27 @@ package final class FleetSimulation {
         package var faults: [Fault: Int] = [:]
         /// Most connections open beyond the budget because of processes that were paused past their lease.
         package var overage = 0
+        /// Most connections open beyond the budget because two processes had one id.
+        package var twinOverage = 0
+        package var twinsNoticed = 0
         package var longestTurn = 0
+        /// The same in percent of what is allowed.
+        package var longestTurnPercentage = 0
         package var pauses = 0
         package var outages = 0
         package var held = 0
         package var rested = 0
+        /// Pushes that had to wait for their app's rate.
+        package var rateLimited = 0
         package var leasesEnded = 0
 
         package init() {}
 
         package mutating func add(_ other: Tally) {
             for path in Self.sums { self[keyPath: path] += other[keyPath: path] }
+            self.twinOverage = max(self.twinOverage, other.twinOverage)
             self.overage = max(self.overage, other.overage)
+            self.longestTurnPercentage = max(self.longestTurnPercentage, other.longestTurnPercentage)
             self.longestTurn = max(self.longestTurn, other.longestTurn)
             self.faults.merge(other.faults) { $0 + $1 }
         }
@@ -60,7 +69,8 @@ package final class FleetSimulation {
             [
                 \.steps, \.virtualSeconds, \.tokens, \.accepted, \.duplicates, \.dead, \.gone, \.redelivered,
                 \.alreadyDone,
-                \.nacked, \.pauses, \.outages, \.held, \.rested, \.leasesEnded,
+                \.nacked, \.pauses, \.outages, \.held, \.rested, \.rateLimited, \.leasesEnded,
+                \.twinsNoticed,
             ]
         }
     }
@@ -86,20 +96,35 @@ package final class FleetSimulation {
     var apple: AppleWeather
     var workers: [SimulatedWorker] = []
     var journal = Journal()
+    /// How the fleet keeps the rate of each app that has one: as pushes are sent, and as they come to Apple.
+    var sendLaws: [RateLaw?]
+    var arrivalLaws: [RateLaw?]
+    var twins: [Twins] = []
     /// Whether faults happen.
     var isFaulty = false
     /// Since when nothing has been wrong any more; nil before.
     var healedAt: Int?
 
-    /// - Parameter isCalm: whether nothing goes wrong at all.
-    init(seed: UInt64, bug: SeededBug? = nil, faults: [Fault]? = nil, isCalm: Bool = false, isTracing: Bool = false) {
+    /// - Parameters:
+    ///   - isCalm: whether nothing goes wrong at all.
+    ///   - setup: nil for one by the seed.
+    init(
+        seed: UInt64,
+        bug: SeededBug? = nil,
+        faults: [Fault]? = nil,
+        isCalm: Bool = false,
+        isTracing: Bool = false,
+        setup: Setup? = nil
+    ) {
         self.seed = seed
         self.bug = bug
         self.isTracing = isTracing
         self.random = SeededRandom(spreading: seed)
         self.isCalm = isCalm
         self.faults = faults ?? bug?.faults ?? Fault.allCases
-        self.setup = Setup(random: &self.random)
+        self.setup = setup ?? Setup(random: &self.random, bug: bug)
+        self.sendLaws = self.setup.rates.map { $0.map(RateLaw.init) }
+        self.arrivalLaws = self.sendLaws
         self.redis = RedisModel(bug: bug)
         self.apple = AppleWeather(self.setup)
         self.broker = BrokerModel(lines: self.setup.lineCount)

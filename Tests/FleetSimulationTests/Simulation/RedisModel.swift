@@ -12,13 +12,15 @@ final class RedisModel {
     var budget = BudgetModel()
     /// Positions of done tokens by message and copy; the one after the last says that the rest is untried.
     private var done: [String: Set<Int>] = [:]
+    /// The buckets of the apps that have a rate.
+    private var buckets: [Int: TokenBucket] = [:]
     private(set) var process = 1
     /// Where its clock stands beside the simulation's.
     var clockOffset = 1_700_000_000_000
     var awayUntil = 0
     /// Added to every command and answer at most.
     var lateness = 0
-    private var copies: [(BudgetModel, [String: Set<Int>])] = []
+    private var copies: [(BudgetModel, [String: Set<Int>], [Int: TokenBucket])] = []
 
     init(bug: SeededBug?) {
         self.budget.bug = bug
@@ -26,7 +28,22 @@ final class RedisModel {
 
     var runID: String { "run\(self.process)" }
     var time: Int { self.simulation.now + self.clockOffset }
+    /// When it last lost data or its process ended.
+    private var lostAt = -10_000
+    /// Whether answers are late, or were lost a moment ago.
+    var isTroubled: Bool { self.isAway || self.lateness > 0 || self.simulation.now - self.lostAt < 2_000 }
     var isAway: Bool { self.simulation.now < self.awayUntil }
+
+    func renew(_ request: RenewRequest, of worker: SimulatedWorker, as id: InstanceID) -> LeaseAnswer? {
+        self.budget.renew(
+            request,
+            as: id.description,
+            runID: self.runID,
+            budget: worker.setup.budget,
+            settings: worker.setup.lease,
+            now: self.time
+        )
+    }
 
     // MARK: Done tokens
 
@@ -40,28 +57,53 @@ final class RedisModel {
         return DoneTokens.Memory(.success(.string(bitmap)), tokenCount: tokenCount)
     }
 
+    // MARK: Rates
+
+    func take(_ request: RateRequest, app: Int, limit: RateLimit) -> RateAnswer {
+        let now = self.time * 1000
+        guard self.simulation.bug == .restartFillsBuckets else {
+            return self.buckets[app, default: TokenBucket()].take(request, of: limit, runID: self.runID, now: now)
+        }
+        if self.buckets[app] == nil {
+            // What nobody knew an hour ago is full now.
+            var bucket = TokenBucket()
+            _ = bucket.take(RateRequest(need: 1, want: 1), of: limit, runID: "", now: now - 3_600_000_000)
+            self.buckets[app] = bucket
+        }
+        return self.buckets[app]!.take(request, of: limit, runID: "", now: now)
+    }
+
+    /// Its clock is set.
+    func setClock(by step: Int) {
+        self.clockOffset += step
+        if step > 0 { self.simulation.clockJumps() }
+    }
+
     // MARK: Faults
 
-    func copy() { self.copies.append((self.budget, self.done)) }
+    func copy() { self.copies.append((self.budget, self.done, self.buckets)) }
 
     func flush() {
+        self.lostAt = self.simulation.now
         let bug = self.budget.bug
         self.budget = BudgetModel()
         self.budget.bug = bug
         self.done = [:]
+        self.buckets = [:]
     }
 
     /// Another process: with its data, without, or with those of an earlier copy.
     func restart(_ data: Data) {
         self.process += 1
+        self.lostAt = self.simulation.now
         switch data {
         case .kept: break
         case .empty: self.flush()
         case .old:
-            guard let (budget, done) = self.copies.randomElement(using: &self.simulation.random) else {
+            guard let (budget, done, buckets) = self.copies.randomElement(using: &self.simulation.random) else {
                 return self.flush()
             }
-            (self.budget, self.done) = (budget, done)
+            (self.budget, self.done, self.buckets) = (budget, done, buckets)
         }
         for worker in self.simulation.workers where worker.isAlive {
             self.simulation.on(worker, after: self.simulation.some(1...50)) { worker.redisLost() }

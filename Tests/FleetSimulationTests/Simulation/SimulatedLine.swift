@@ -11,6 +11,7 @@ final class SimulatedLine {
     let gate: AppGate
     let credential: CredentialGate
     let admission: Admission
+    var rate: SimulatedRate?
     var prefetch: PrefetchPlan
     var machine = ConsumerMachine(wanted: 0)
     var ledger = DeliveryLedger()
@@ -25,7 +26,7 @@ final class SimulatedLine {
         self.gate = gate
         self.credential = credential
         self.admission = Admission(ageLimit: setup.retry.ageLimit)
-        self.prefetch = PrefetchPlan()
+        self.prefetch = PrefetchPlan(rate: setup.rates[app]?.rate)
     }
 
     /// The prefetch to ask for; nil when the present one will do.

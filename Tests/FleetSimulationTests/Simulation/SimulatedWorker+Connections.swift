@@ -169,9 +169,11 @@ extension SimulatedWorker {
         flight.wasSent = true
         best.health.sent(at: self.now)
         self.requests += 1
+        self.simulation.sends(flight.line.app, by: self)
         let request = SimulatedConnection.Request(
             number: self.requests,
             context: push.flight.context(token: push.token),
+            app: flight.line.app,
             token: flight.message.tokens[push.token],
             sent: self.now
         )

@@ -117,7 +117,7 @@ extension SimulatedWorker {
         self.needsPump = true
     }
 
-    private func enqueueAgain(_ push: SendQueue.Push) {
+    func enqueueAgain(_ push: SendQueue.Push) {
         guard let flight = self.flights[push.flight] else { return }
         self.enqueue(push.flight, push.token..<push.token + 1, flight)
     }
@@ -144,6 +144,13 @@ extension SimulatedWorker {
             self.giveBack(push, flight)
             return false
         }
+        let rate = line.rate.flatMap { rate in
+            self.simulation.bug == .retriesTakeNoToken && flight.attempts > 0 ? nil : rate
+        }
+        if let rate, !rate.hasToken() {
+            rate.wait(push, isUrgent: line.lane == .now)
+            return false
+        }
         let device = self.hash(flight, push.token)
         switch self.throttle.admit(device, at: self.now) {
         case .go: break
@@ -155,6 +162,7 @@ extension SimulatedWorker {
             self.postpone(push, flight, for: until - self.now)
             return false
         }
+        rate?.take()
         if !line.isOpen {
             let context = push.flight.context(token: push.token)
             line.gate.pause.sent(context, at: self.now)
@@ -360,8 +368,9 @@ extension SimulatedWorker {
 
     /// Gives back what waits to be sent, of one app or of all.
     func giveBackWaiting(app: Int? = nil) {
-        let pushes = self.queue.takeAll() + self.held + self.throttle.takeWaiting()
+        var pushes = self.queue.takeAll() + self.held + self.throttle.takeWaiting()
         self.held = []
+        for rate in self.rates { pushes += rate.takeWaiting() }
         for push in pushes {
             guard let flight = self.flights[push.flight] else { continue }
             if app == nil || app == flight.line.app {

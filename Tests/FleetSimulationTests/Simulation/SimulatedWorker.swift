@@ -11,13 +11,15 @@ import Push
 /// extensions.
 final class SimulatedWorker {
     let index: Int
-    let id: InstanceID
+    /// Changes when it turns out that another worker has the same.
+    private(set) var id: InstanceID
     unowned let simulation: FleetSimulation
     let setup: Setup
     let ladder: DelayLadder
 
     // The process and what is around it.
     var isAlive = true
+    private(set) var endedAt = 0
     /// Whether it is stopped, and until when.
     var isFrozen = false
     var frozenUntil = 0
@@ -50,6 +52,8 @@ final class SimulatedWorker {
 
     // Messages.
     let lines: [SimulatedLine]
+    /// Of the apps that have one.
+    private(set) var rates: [SimulatedRate] = []
     var queue = SendQueue()
     var throttle = TokenThrottle(limit: 2)
     var held: [SendQueue.Push] = []
@@ -69,16 +73,20 @@ final class SimulatedWorker {
     var pendingCount: UInt64 = 0
     var putOff: [SimulatedPending] = []
 
-    init(index: Int, simulation: FleetSimulation) {
+    /// - Parameter original: the worker of which this is a clone: the same id, lease and clock, without what it holds.
+    init(index: Int, simulation: FleetSimulation, original: SimulatedWorker? = nil) {
         self.index = index
         self.simulation = simulation
         self.setup = simulation.setup
         self.ladder = simulation.setup.ladder
-        self.id = InstanceID(using: &simulation.random)
-        self.rate = 1 + Double.random(in: -5e-4...5e-4, using: &simulation.random)
+        self.id = original?.id ?? InstanceID(using: &simulation.random)
+        self.rate = original?.rate ?? 1 + Double.random(in: -5e-4...5e-4, using: &simulation.random)
         self.wallOffset = simulation.some(-300...300)
-        self.lease = Lease(settings: simulation.setup.lease, id: self.id, now: MonotonicTime(nanoseconds: 0))
+        self.lease =
+            original?.lease ?? Lease(settings: simulation.setup.lease, id: self.id, now: MonotonicTime(nanoseconds: 0))
         self.plan = ConnectionPlan()
+        self.plan.limit = original?.plan.limit ?? 0
+        self.wasValid = original?.wasValid ?? false
         let credential = CredentialGate()
         var lines: [SimulatedLine] = []
         for app in 0..<simulation.setup.apps {
@@ -99,6 +107,12 @@ final class SimulatedWorker {
             }
         }
         self.lines = lines
+        for (app, limit) in simulation.setup.rates.enumerated() {
+            guard let limit else { continue }
+            let rate = SimulatedRate(limit, app: app, worker: self)
+            self.rates.append(rate)
+            for line in lines where line.app == app { line.rate = rate }
+        }
     }
 
     // MARK: Clocks
@@ -155,10 +169,22 @@ final class SimulatedWorker {
     func kill() {
         self.simulation.note("w\(self.index) killed with \(self.plan.held) connections, \(self.flights.count) messages")
         self.end()
+        if self.simulation.bug == .leaseOutlivesWorker { self.renewThoughDead() }
+    }
+
+    private func renewThoughDead() {
+        self.simulation.schedule(after: self.setup.heartbeat) { [self] in
+            if let request = self.lease.renewDue(open: self.plan.held, want: self.plan.wanted, now: self.now) {
+                _ = self.simulation.redis.renew(request, of: self, as: self.id)
+                self.lease.failed(request.seq, mayHaveRun: true)
+            }
+            self.renewThoughDead()
+        }
     }
 
     func end() {
         self.isAlive = false
+        self.endedAt = self.simulation.now
         self.heldEvents = []
         for connection in self.connections {
             connection.isClosed = true
@@ -213,6 +239,7 @@ final class SimulatedWorker {
             guard !self.isRedisUp else { return }
             if self.redisCutUntil > self.simulation.now || self.simulation.redis.isAway { return self.connectRedis() }
             self.isRedisUp = true
+            for rate in self.rates { rate.step() }
         }
     }
 
@@ -248,22 +275,14 @@ final class SimulatedWorker {
     }
 
     private func renew(_ request: RenewRequest) {
-        let (id, runID, setup) = (self.id.description, self.simulation.redis.runID, self.setup)
         self.simulation.note(
             "w\(self.index) renew \(request.seq): open \(request.open) want \(request.want) claim \(request.claim)"
         )
+        let id = self.id
         self.simulation.command(of: self) { redis in
-            let now = redis.time
-            return redis.budget.renew(
-                request,
-                as: id,
-                runID: runID,
-                budget: setup.budget,
-                settings: setup.lease,
-                now: now
-            )
-        } _: { [self] answer in
-            self.renewed(request.seq, answer)
+            redis.renew(request, of: self, as: id).map(Renewal.answered) ?? .ignored
+        } _: { [self] renewal in
+            if self.id == id { self.renewed(request.seq, renewal) }
         }
         if self.freezesAfterRenewal > 0 {
             self.simulation.freeze(self, for: self.freezesAfterRenewal)
@@ -271,23 +290,44 @@ final class SimulatedWorker {
         }
     }
 
-    private func renewed(_ seq: Int64, _ answer: LeaseAnswer?) {
+    private enum Renewal {
+        case answered(LeaseAnswer)
+        case ignored
+    }
+
+    private func renewed(_ seq: Int64, _ renewal: Renewal?) {
         guard self.shutdown.phase != .closing else { return }
-        if let answer {
+        switch renewal {
+        case .answered(let answer):
             let counts = self.lease.answered(seq, answer, now: self.now)
             self.simulation.note(
                 "w\(self.index) answer \(seq)\(counts ? "" : ", ignored"): grant \(answer.grant) target \(answer.target)"
             )
-        } else {
-            self.lease.failed(seq, mayHaveRun: true)
+        case .ignored where self.simulation.bug != .twinsShareLease:
+            if self.lease.ignored(seq) { return self.beginAnew() }
+        default: self.lease.failed(seq, mayHaveRun: true)
         }
         let isValid = self.isLeaseValid
         if isValid { self.wasValid = true }
         self.stepLease()
         guard isValid else { return }
-        self.setLimit(self.lease.answer(now: self.now)?.limit ?? 0)
+        let limit = self.lease.answer(now: self.now)?.limit ?? 0
+        self.setLimit(self.simulation.bug == .neverGivesBack ? max(self.plan.limit, limit) : limit)
         self.updatePool()
         self.updatePrefetches()
+    }
+
+    /// Mirrors `LeaseKeeper.beginAnew` and `WorkerLoop.leaseHasTwin`.
+    private func beginAnew() {
+        self.simulation.note("w\(self.index) has a twin, closes \(self.plan.held)")
+        self.simulation.tally.twinsNoticed += 1
+        self.wasValid = false
+        self.closeAll()
+        self.giveBackWaiting()
+        self.updatePrefetches()
+        self.id = InstanceID(using: &self.simulation.random)
+        self.lease = Lease(settings: self.setup.lease, id: self.id, now: self.now)
+        self.stepLease()
     }
 
     var isLeaseValid: Bool {
@@ -306,4 +346,14 @@ final class SimulatedWorker {
         }
         if self.hungrySince == nil { self.hungrySince = self.simulation.now }
     }
+}
+
+/// A worker and its clone, for as long as neither has noticed.
+struct Twins {
+    let first: SimulatedWorker
+    let second: SimulatedWorker
+    /// Since when nothing has kept them from noticing.
+    var since: Int
+    /// The most that the lease has allowed to either.
+    var grant: Int
 }

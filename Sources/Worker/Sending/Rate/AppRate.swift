@@ -37,7 +37,13 @@ final class AppRate {
     func wait(_ push: SendQueue.Push, isUrgent: Bool) {
         let tokens = push.token..<push.token + 1
         self.waiting.append(push.flight, tokens: tokens, isUrgent: isUrgent, of: AppTurn(app: 0))
-        guard !self.isStepDue, self.allowance.mayAsk(at: self.loop.now) else { return }
+        guard !self.isStepDue else { return }
+        let now = self.loop.now
+        guard self.allowance.mayAsk(at: now) else {
+            // Nobody waited when it was last looked at, so that nothing would bring it back.
+            if self.wake == nil { self.setWake(self.allowance.wakeTime(at: now)) }
+            return
+        }
         // Once for all that the turn brings.
         self.isStepDue = true
         self.loop.after(.zero) { [weak self] in
