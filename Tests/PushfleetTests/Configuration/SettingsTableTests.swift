@@ -37,6 +37,7 @@ internal import Worker
             "worker.loops": settings.worker.loops,
             "worker.streams_per_connection": settings.worker.streamsPerConnection,
             "worker.streams_per_token": settings.worker.streamsPerToken,
+            "apps.*.weight": AppSettings(id: "a", bundleID: "a", credential: "c", retry: retry).weight,
             "apps.*.breaker.window": BreakerSettings().window,
             "apps.*.breaker.threshold": BreakerSettings().threshold,
             "worker.prefetch_per_connection": settings.worker.prefetchPerConnection,
