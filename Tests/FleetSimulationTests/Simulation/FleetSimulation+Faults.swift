@@ -115,7 +115,7 @@ extension FleetSimulation {
         let worker = SimulatedWorker(index: self.workers.count, simulation: self, original: original)
         self.workers.append(worker)
         for other in self.workers where other !== worker && other.id == worker.id {
-            self.twins.append(Twins(first: other, second: worker, since: self.now, grant: original.plan.limit))
+            self.twins.append(Twins(first: other, second: worker, since: self.now, grant: 0))
         }
         self.note("w\(worker.index) is a clone of w\(original.index), which may have \(original.plan.limit)")
         self.on(worker, after: self.some(0...100)) { worker.start() }

@@ -181,7 +181,7 @@ extension FleetSimulation {
         }
     }
 
-    /// Until one of two workers with one id notices, what either may have can be open twice. It notices with its next
+    /// Until one of two workers with one id notices, what either has, or may have, can be open twice. It notices with its next
     /// renewal; where Redis is away, slow or just lost its data, or the process is stopped, later.
     private func allowedToTwins() -> Int {
         let longest = self.setup.ttl + Int(self.setup.requestTimeout.milliseconds)
@@ -191,7 +191,7 @@ extension FleetSimulation {
             let pair = [self.twins[index].first, self.twins[index].second]
             let isHeldUp = self.redis.isTroubled || pair.contains { $0.isFrozen || $0.redisCutUntil > self.now }
             if isHeldUp { self.twins[index].since = self.now }
-            self.twins[index].grant = pair.reduce(self.twins[index].grant) { max($0, $1.plan.limit) }
+            self.twins[index].grant = pair.reduce(self.twins[index].grant) { max($0, $1.plan.limit, $1.plan.held) }
             if self.now - self.twins[index].since <= longest { allowed += self.twins[index].grant }
         }
         return allowed

@@ -354,6 +354,6 @@ struct Twins {
     let second: SimulatedWorker
     /// Since when nothing has kept them from noticing.
     var since: Int
-    /// The most that the lease has allowed to either.
+    /// The most that either had open or its lease allowed.
     var grant: Int
 }
