@@ -11,6 +11,7 @@ extension ConfigurationTests {
         ("app", "rate", "1000001", "1 to 1000000"),
         ("app", "rate", "999999999999999999999999", "out of range; it must be 1 to 1000000"),
         ("app", "rate", "1e6", "is not a whole number"), ("app", "rate", "'-'", "is not a whole number"),
+        ("app", "weight", "0", "1 to 100"), ("app", "weight", "-1", "1 to 100"), ("app", "weight", "101", "1 to 100"),
         ("app", "bucket_size", "0", "1 to 1000000"), ("app", "bucket_size", "-1", "1 to 1000000"),
         ("budget", "heartbeat", "0s", "100ms to 10m"), ("budget", "heartbeat", "-1s", "is not a duration"),
         ("budget", "heartbeat", "200y", "one of the units"), ("budget", "heartbeat", "999999d", "hundred years"),
