@@ -75,8 +75,13 @@ enum BudgetScript {
                 end
             end
         end
-        local function write(m)
-            redis.call('HSET', pool, m.id, string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f',
+        local fields = {}
+        local function write(field, value)
+            fields[#fields + 1] = field
+            fields[#fields + 1] = value
+        end
+        local function writeMember(m)
+            write(m.id, string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f',
                 m.grant, m.open, m.want, m.seq, m.expires, m.ran, m.since, m.hungry, m.budget))
         end
 
@@ -217,12 +222,13 @@ enum BudgetScript {
         end
 
         if changed then
-            for _, m in pairs(members) do write(m) end
+            for _, m in pairs(members) do writeMember(m) end
         else
-            write(me)
+            writeMember(me)
         end
-        redis.call('HSET', pool, 'meta', string.format('%s %.0f %.0f', meta.run, meta.last, meta.quarantine))
-        if counted then redis.call('HSET', pool, 'counts', string.format('%.0f %.0f %.0f %.0f %.0f', unpack(counts))) end
+        write('meta', string.format('%s %.0f %.0f', meta.run, meta.last, meta.quarantine))
+        if counted then write('counts', string.format('%.0f %.0f %.0f %.0f %.0f', unpack(counts))) end
+        redis.call('HSET', pool, unpack(fields))
         redis.call('PEXPIRE', pool, life)
         return { 1, me.grant, target, quarantine, ttl, held + me.grant, wanted, size, budget }
         """#
