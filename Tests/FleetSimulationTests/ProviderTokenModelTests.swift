@@ -35,7 +35,9 @@ import Testing
                 _ = try await session.send(RedisCommand("DEL", key))
                 model = ProviderTokenModel()
             }
-            try await Self.age(key, as: model, now: now, on: session)
+            let isThere = try await Self.age(key, as: model, now: now, on: session)
+            // A lock without a token is forgotten after five seconds of real time, which a busy machine may take.
+            if !isThere, model.expires - now <= 5_000 { model = ProviderTokenModel() }
             let worker = Int.random(in: workers.indices, using: &random)
             let id = workers[worker]
             let shared = SharedProviderToken(team: team, key: signingKey, id: id)
@@ -70,7 +72,7 @@ import Testing
                 }
             }
             let stored = try await session.send(RedisCommand("HGETALL", key))
-            // An unused lock is forgotten after five seconds of real time, which a busy machine may take.
+            // The same once more.
             if stored.elements?.isEmpty != true { #expect(Self.fields(stored) == Self.fields(model)) }
             if model.expires != before, model.expires > 0 {
                 let left = try #require(try await session.send(RedisCommand("PTTL", key)).integer)
@@ -81,8 +83,9 @@ import Testing
     }
 
     /// Lets the key be as near to its end as in the model, where time is our own.
+    /// - Returns: whether it is there.
     private static func age(_ key: String, as model: ProviderTokenModel, now: Int, on session: RedisSession)
-        async throws
+        async throws -> Bool
     {
         let left = model.expires - now
         if left <= 0 {
@@ -92,6 +95,7 @@ import Testing
         } else {
             _ = try await session.send(RedisCommand("PEXPIRE", key, "\(left + 3_600_000)"))
         }
+        return try await session.send(RedisCommand("EXISTS", key)).integer == 1
     }
 
     private static func fields(_ reply: RedisReply) -> [String: String] {
