@@ -22,9 +22,9 @@ final class WorkerLoop {
     let redis: RedisClient
     let counters: Counting
     let flush: CounterFlush
-    private let identity: WorkerBeat
+    let identity: WorkerBeat
     /// What Redis was told last, and whether the next beat is skipped if there is nothing new.
-    private var lastBeat: (beat: WorkerBeat, isFresh: Bool)?
+    var lastBeat: (beat: WorkerBeat, isFresh: Bool)?
     let id: InstanceID
     /// Host and process id, for people.
     let name: String
@@ -51,7 +51,7 @@ final class WorkerLoop {
     var shutdown = Shutdown()
     let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
     private var pumpsDue: [Sender] = []
-    private var arePrefetchesDue = false
+    var arePrefetchesDue = false
     /// Each app's number, which it keeps when it changes or goes and comes again.
     private var appNumbers: [String: Int] = [:]
     var drained: () -> Void = {}
@@ -214,38 +214,6 @@ final class WorkerLoop {
         self.updatePrefetches()
     }
 
-    /// Divides anew what the worker may hold and what it may have in flight.
-    func updatePrefetches() {
-        let mayTake = !self.shutdown.isDraining && self.arePausesKnown
-        for line in self.lines where line.sender == nil {
-            line.updatePrefetch(share: mayTake ? self.settings.worker.prefetchPerConnection : nil)
-        }
-        for sender in self.allSenders {
-            sender.share(among: self.lines.filter { line in line.senders.contains { $0 === sender } }.map(\.turn))
-            let lines = self.lines.filter { $0.sender === sender }
-            guard mayTake, sender.connectionsAllowed > 0 else {
-                for line in lines { line.updatePrefetch(share: nil) }
-                continue
-            }
-            let capacity = sender.connectionsAllowed * self.settings.worker.prefetchPerConnection
-            let claims = lines.map { line in
-                PrefetchShares.Claim(weight: line.turn.weight, demand: line.prefetchWish(at: self.loop.now))
-            }
-            let shares = PrefetchShares.divide(capacity: capacity, among: claims)
-            for (line, share) in zip(lines, shares) { line.updatePrefetch(share: share) }
-        }
-    }
-
-    /// A queue gives all that it may: soon, and not for each message, it is seen whether it may give more.
-    func needsPrefetches() {
-        guard !self.arePrefetchesDue else { return }
-        self.arePrefetchesDue = true
-        self.loop.after(.milliseconds(250)) { [weak self] in
-            self?.arePrefetchesDue = false
-            self?.updatePrefetches()
-        }
-    }
-
     /// Asks that a sender sends what waits when this turn ends, once for all that the turn brought.
     func needsPump(_ sender: Sender) {
         guard !self.pumpsDue.contains(where: { $0 === sender }) else { return }
@@ -254,45 +222,6 @@ final class WorkerLoop {
     }
 
     func isInFlight(_ id: FlightID) -> Bool { self.flights.contains(id) }
-
-    // MARK: Heartbeat
-
-    /// Tells the desk that this worker lives, and what it holds. A lost beat is followed by the next one.
-    private func beat() {
-        var beat = self.identity
-        for sender in self.allSenders {
-            beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld
-            beat.certificatesExpireAt[sender.credential.pool] = sender.certificateExpiry?.notAfter
-            self.warnOfExpiry(sender)
-        }
-        for line in self.lines {
-            guard let app = line.app, let lane = line.lane else { continue }
-            beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
-            beat.prefetch += line.currentPrefetch
-            if let cause = line.cause { beat.paused[app.id] = cause }
-        }
-        for line in self.unfinished.retired where line.inFlight > 0 {
-            guard let app = line.app, let lane = line.lane else { continue }
-            beat.inFlight["\(app.id).\(lane.rawValue)", default: 0] += line.inFlight
-        }
-        self.send(beat)
-        self.askForPauses()
-    }
-
-    /// With nothing new every other beat will do.
-    private func send(_ beat: WorkerBeat) {
-        let last = self.lastBeat
-        self.lastBeat = (beat, isFresh: !(last?.beat == beat && last?.isFresh == true))
-        guard self.lastBeat?.isFresh == true else { return }
-        self.redis.run(beat.call(after: last?.beat)) { [weak self] result in
-            if case .failure = result { self?.lastBeat = nil }
-        }
-    }
-
-    private func warnOfExpiry(_ sender: Sender) {
-        guard let days = sender.certificateExpiry?.warning(at: self.loop.wallTime) else { return }
-        self.tell.certificateEnds(sender.credential.name, days: days)
-    }
 
     // MARK: What senders report
 

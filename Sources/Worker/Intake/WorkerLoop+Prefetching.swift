@@ -1,0 +1,36 @@
+internal import Loop
+
+/// How much each queue may give.
+extension WorkerLoop {
+    /// Divides anew what the worker may hold and what it may have in flight.
+    func updatePrefetches() {
+        let mayTake = !self.shutdown.isDraining && self.arePausesKnown
+        for line in self.lines where line.sender == nil {
+            line.updatePrefetch(share: mayTake ? self.settings.worker.prefetchPerConnection : nil)
+        }
+        for sender in self.allSenders {
+            sender.share(among: self.lines.filter { line in line.senders.contains { $0 === sender } }.map(\.turn))
+            let lines = self.lines.filter { $0.sender === sender }
+            guard mayTake, sender.connectionsAllowed > 0 else {
+                for line in lines { line.updatePrefetch(share: nil) }
+                continue
+            }
+            let capacity = sender.connectionsAllowed * self.settings.worker.prefetchPerConnection
+            let claims = lines.map { line in
+                PrefetchShares.Claim(weight: line.turn.weight, demand: line.prefetchWish(at: self.loop.now))
+            }
+            let shares = PrefetchShares.divide(capacity: capacity, among: claims)
+            for (line, share) in zip(lines, shares) { line.updatePrefetch(share: share) }
+        }
+    }
+
+    /// A queue gives all that it may: soon, and not for each message, it is seen whether it may give more.
+    func needsPrefetches() {
+        guard !self.arePrefetchesDue else { return }
+        self.arePrefetchesDue = true
+        self.loop.after(.milliseconds(250)) { [weak self] in
+            self?.arePrefetchesDue = false
+            self?.updatePrefetches()
+        }
+    }
+}

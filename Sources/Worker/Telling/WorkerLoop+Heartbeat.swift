@@ -1,0 +1,44 @@
+internal import APNs
+internal import Loop
+internal import Push
+internal import Store
+
+/// What the worker tells of itself every two seconds.
+extension WorkerLoop {
+    /// Tells the desk that this worker lives, and what it holds. A lost beat is followed by the next one.
+    func beat() {
+        var beat = self.identity
+        for sender in self.allSenders {
+            beat.connectionsHeld[sender.credential.pool] = sender.connectionsHeld
+            beat.certificatesExpireAt[sender.credential.pool] = sender.certificateExpiry?.notAfter
+            self.warnOfExpiry(sender)
+        }
+        for line in self.lines {
+            guard let app = line.app, let lane = line.lane else { continue }
+            beat.inFlight["\(app.id).\(lane.rawValue)"] = line.inFlight
+            beat.prefetch += line.currentPrefetch
+            if let cause = line.cause { beat.paused[app.id] = cause }
+        }
+        for line in self.unfinished.retired where line.inFlight > 0 {
+            guard let app = line.app, let lane = line.lane else { continue }
+            beat.inFlight["\(app.id).\(lane.rawValue)", default: 0] += line.inFlight
+        }
+        self.send(beat)
+        self.askForPauses()
+    }
+
+    /// With nothing new every other beat will do.
+    private func send(_ beat: WorkerBeat) {
+        let last = self.lastBeat
+        self.lastBeat = (beat, isFresh: !(last?.beat == beat && last?.isFresh == true))
+        guard self.lastBeat?.isFresh == true else { return }
+        self.redis.run(beat.call(after: last?.beat)) { [weak self] result in
+            if case .failure = result { self?.lastBeat = nil }
+        }
+    }
+
+    private func warnOfExpiry(_ sender: Sender) {
+        guard let days = sender.certificateExpiry?.warning(at: self.loop.wallTime) else { return }
+        self.tell.certificateEnds(sender.credential.name, days: days)
+    }
+}
