@@ -15,8 +15,8 @@ import Testing
         let redis = PrivateRedis.shared
         let session = try await RedisSession.open(RedisAddress(host: "127.0.0.1", port: UInt16(redis.port)))
         defer { session.close() }
-        let ask = Script(ProviderTokenScript.askSource(now: Self.clock(ARGV: 9)))
-        let store = Script(ProviderTokenScript.storeSource(now: Self.clock(ARGV: 5)))
+        let ask = Script(ProviderTokenScript.askSource(now: Self.clock(argument: 9)))
+        let store = Script(ProviderTokenScript.storeSource(now: Self.clock(argument: 5)))
         let (team, signingKey) = ("TEAM", InstanceID().description)
         let key = Keys.token(team: team, key: signingKey)
         let workers = (0..<Int.random(in: 1...4, using: &random)).map { _ in InstanceID(using: &random) }
@@ -86,7 +86,7 @@ import Testing
 
     /// Our own clock, also for how long the key lives: that is an argument, and what the script wants it to be is put
     /// aside.
-    private static func clock(ARGV index: Int) -> String {
+    private static func clock(argument index: Int) -> String {
         """
         local now, left = tonumber(ARGV[\(index)]), tonumber(ARGV[\(index + 1)])
         local server = redis
