@@ -56,6 +56,16 @@ final class PushLine: Sendable {
         }
     }
 
+    /// Sends a push before anything that is sent later, and lets its outcome be awaited.
+    func begin(_ draft: PushDraft) -> Task<Outcome, Never> {
+        let (outcomes, outcome) = AsyncStream.makeStream(of: Outcome.self)
+        self.thread.remote.post { [end] in end.value.send(draft) { outcome.yield($0) } }
+        return Task {
+            for await outcome in outcomes { return outcome }
+            return .failure(.notProcessed(.neverSent))
+        }
+    }
+
     /// Sends pushes all at once.
     func send(_ drafts: [PushDraft]) async -> [Outcome] {
         await withTaskGroup(of: (Int, Outcome).self) { group in
