@@ -24,10 +24,7 @@ struct FlightTable {
     }
 
     /// - Precondition: the message is in flight.
-    subscript(id: FlightID) -> Flight {
-        get { self.flights[Int(id.slot)]! }
-        _modify { yield &self.flights[Int(id.slot)]! }
-    }
+    subscript(id: FlightID) -> Flight { self.flights[Int(id.slot)]! }
 
     @discardableResult
     mutating func remove(_ id: FlightID) -> Flight {
