@@ -39,12 +39,12 @@ extension FaultTests {
         func followed() async throws {
             try await Fleet.run(latency: .milliseconds(100)) { fleet in
                 let news = AppID("com.example.news")!
-                _ = try await fleet.session.declare(FleetTopology.make(apps: [news], delays: []))
+                fleet.moreApps = [news.name]
+                try await fleet.declareEmpty()
                 let worker = try fleet.startWorker(["--loops", "2"])
                 try await worker.isReady()
                 try await fleet.publish(6000)
                 try await fleet.waitForInFlight(100)
-                fleet.moreApps = [news.name]
                 try fleet.writeConfiguration()
                 try await worker.logs("An app was added", count: 2)
                 let tokens = (0..<300).map { String(repeating: "f", count: 58) + "\(100_000 + $0)" }

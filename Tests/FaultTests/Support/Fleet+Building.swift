@@ -40,6 +40,12 @@ extension Fleet {
         try #require(differences.isEmpty)
     }
 
+    /// The same, and takes out what tests before have left there.
+    func declareEmpty() async throws {
+        try await self.declare()
+        for queue in self.topology.queues { try await self.session.purge(queue: queue.name) }
+    }
+
     /// Declares that no worker is running, as an operator does for a new Redis.
     func initializeBudget() async throws {
         let session = try await RedisSession.open(RedisAddress("redis://localhost:\(self.redis.port)"))
@@ -58,8 +64,7 @@ extension Fleet {
         for credential in credentials where credential.port == nil {
             try await self.simulator.addKey(credential.key.provider)
         }
-        try await self.declare()
-        for queue in self.topology.queues { try await self.session.purge(queue: queue.name) }
+        try await self.declareEmpty()
         try await self.initializeBudget()
         try self.writeConfiguration()
     }

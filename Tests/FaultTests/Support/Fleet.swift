@@ -111,8 +111,7 @@ final class Fleet {
         self.simulator = simulator
         self.proxy = isProxied ? try FaultProxy(to: Int(simulator.port)) : nil
         self.session = try await Self.connect()
-        try await self.declare()
-        for queue in self.topology.queues { try await self.session.purge(queue: queue.name) }
+        try await self.declareEmpty()
         try await self.initializeBudget()
         try self.writeConfiguration()
     }
