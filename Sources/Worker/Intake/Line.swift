@@ -10,7 +10,10 @@ final class Line {
         case unrouted
     }
 
-    private(set) var kind: Kind
+    /// Nil, as lane and sender, for messages that no queue took.
+    let app: AppSettings?
+    let lane: Lane?
+    private(set) var sender: Sender?
     /// Sends its broadcasts, if they go to a host of their own.
     private(set) var broadcasts: Sender?
     let queue: String
@@ -53,17 +56,15 @@ final class Line {
         credentialGate: CredentialGate,
         worker: WorkerLoop
     ) {
-        self.kind = kind
         self.broadcasts = broadcasts
         self.gate = gate
         self.credentialGate = credentialGate
         self.worker = worker
         self.queue = queue
         self.counters = counters
-        var rate: Int?
-        if case .lane(let app, _, _) = kind { rate = app.rate?.rate }
-        self.prefetch = PrefetchPlan(rate: rate)
-        if case .lane(let app, let lane, _) = kind {
+        if case .lane(let app, let lane, let sender) = kind {
+            (self.app, self.lane, self.sender) = (app, lane, sender)
+            self.prefetch = PrefetchPlan(rate: app.rate?.rate)
             self.turn = AppTurn(app: number, weight: app.weight)
             let id = AppID(app.id)
             self.appID = id
@@ -78,6 +79,8 @@ final class Line {
                 }
             )
         } else {
+            (self.app, self.lane, self.sender) = (nil, nil, nil)
+            self.prefetch = PrefetchPlan()
             self.turn = AppTurn(app: number)
             self.appID = nil
             self.routingKey = nil
@@ -93,10 +96,6 @@ final class Line {
     func attach(to client: BrokerClient) {
         self.consumer = client.consume(queue: self.queue, prefetch: 0, consumerTag: "worker", delegate: self)
     }
-
-    var app: AppSettings? { if case .lane(let app, _, _) = self.kind { app } else { nil } }
-    var lane: Lane? { if case .lane(_, let lane, _) = self.kind { lane } else { nil } }
-    var sender: Sender? { if case .lane(_, _, let sender) = self.kind { sender } else { nil } }
 
     /// All that send for it.
     var senders: [Sender] { [self.sender, self.broadcasts].compactMap { $0 } }
@@ -172,8 +171,7 @@ final class Line {
     /// Sends with another credential from now on, if it sent with `old`.
     func use(_ sender: Sender, insteadOf old: Sender) {
         if self.broadcasts === old { self.broadcasts = sender }
-        guard case .lane(let app, let lane, let present) = self.kind, present === old else { return }
-        self.kind = .lane(app, lane, sender)
+        if self.sender === old { self.sender = sender }
     }
 
     private enum Flow {
