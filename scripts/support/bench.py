@@ -40,6 +40,10 @@ CURVES = {
     "retries": [Case(f"{share} % retries", messages=40_000, retried=share) for share in (0, 5, 50)],
     "latency": [Case(f"answers after {ms} ms", messages=40_000, connections=2, latency=ms) for ms in (0, 40, 150)],
 }
+PEERS = [
+    Case("Python, aio-pika and aioapns", messages=5_000),
+    Case("the same, 100 tokens per message", messages=50, tokens=100),
+]
 # Curves where the floor moves with what is varied.
 WITH_FLOOR = {"tokens", "payload", "connections", "retries"}
 
@@ -120,15 +124,16 @@ def main():
     parser.add_argument("--binary", required=True)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--curves", action="store_true")
+    parser.add_argument("--peers", action="store_true")
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
-    known = ["main", "live", *CURVES]
+    known = ["main", "live", "peers", *CURVES]
     if unknown := set(options.only) - set(known):
         parser.error(f"--only {unknown.pop()}: it must be one of {', '.join(known)}")
     if options.runs < 1:
         parser.error("--runs must be 1 at least")
-    wanted = options.only or [*(known if options.curves else known[:2])]
+    wanted = options.only or ["main", "live", *(["peers"] if options.peers else []), *(CURVES if options.curves else [])]
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     fleet = None
@@ -152,6 +157,10 @@ def main():
             if name == "live":
                 half_load(bench, options.runs, results)
                 print(live_table(results["live"]) + "\n", flush=True)
+                continue
+            if name == "peers":
+                results["peers"] = [bench.measure_peer(case) for case in PEERS]
+                print(cost_table(results["peers"]) + "\n", flush=True)
                 continue
             cases, runs = (MAIN, options.runs) if name == "main" else (CURVES[name], 1)
             floors = name == "main" or name in WITH_FLOOR

@@ -89,10 +89,11 @@ class Fleet:
         }
         self.configuration.write_text(json.dumps(whole, indent=1))
 
-    def spawn(self, name, *arguments, **more):
+    def spawn(self, name, *arguments, program=None, **more):
+        """Starts a verb of pushfleet, or another program; its log has its name."""
         with open(self.directory / f"{name}.log", "ab") as log:
             process = subprocess.Popen(
-                [self.binary, *map(str, arguments)], stderr=log, start_new_session=True, **{"stdout": log, **more})
+                [program or self.binary, *map(str, arguments)], stderr=log, start_new_session=True, **{"stdout": log, **more})
         self.stack.callback(self.stop, process, name)
         return process
 

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 
@@ -25,9 +26,11 @@ class Floor:
         self.fleet = fleet
         self.directory = fleet.directory / "floor"
         self.directory.mkdir()
+        # The Swift toolchain brings clang.
+        compiler = os.environ.get("CC") or shutil.which("cc") or "clang"
         for name, libraries in PROGRAMS.items():
             command = [
-                os.environ.get("CC", "cc"), "-std=gnu17", "-O2", "-Wall", "-Wextra", "-o", self.directory / name,
+                compiler, "-std=gnu17", "-O2", "-Wall", "-Wextra", "-o", self.directory / name,
                 SOURCES / f"{name}.c", *(f"-l{library}" for library in libraries)]
             if subprocess.run(command, check=False).returncode != 0:
                 raise Failed(f"{name}.c cannot be compiled; scripts/install installs the libraries it needs")

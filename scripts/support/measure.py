@@ -3,7 +3,10 @@
 import dataclasses
 import json
 import os
+import pathlib
 import statistics
+import subprocess
+import sys
 import time
 
 import machine
@@ -13,6 +16,8 @@ from fleet import Failed, cpu_microseconds, say
 APP = "com.example.shop"
 QUEUE = f"pushfleet.{APP}.now"
 PREFETCH, STREAMS = 750, 1000
+PEER = pathlib.Path(__file__).with_name("peer.py")
+PEER_PACKAGES = ["aio-pika==10.2.1", "aioapns==4.0"]
 RETRY = {"min_backoff": "1s", "max_backoff": "1s", "max_doublings": 0, "age_limit": "10m"}
 
 
@@ -137,7 +142,7 @@ class Bench:
                 raise Failed(f"nothing was pushed for {patience} s, after {newest[0]} of {sequence} requests")
             time.sleep(0.05)
 
-    def drain(self, case):
+    def drain(self, case, start=None):
         """Publishes everything, starts the workers, and watches them until all is sent.
 
         What they do before the first pushes, that is their start, does not count."""
@@ -147,7 +152,7 @@ class Bench:
         first, _ = self.newest()
         pids = [self.fleet.simulator.pid, int(self.fleet.rabbitmq["pid"]), int(self.fleet.redis["pid"])]
         started = time.time() * 1000
-        workers = self.start_workers(case)
+        workers = (start or self.start_workers)(case)
         try:
             worker_pids = [process.pid for process in workers]
             self.wait_for(first + max(1, case.requests // 100))
@@ -211,6 +216,29 @@ class Bench:
             # One copy of the message for all of its tokens.
             parts["publish"] = per(publishing) * share / case.tokens
         return {**parts, "sum": sum(parts.values()), "h2load": statistics.median(checks) * (1 + share)}
+
+    # A peer
+
+    def start_peer(self, case):
+        """A worker in Python, in an environment of its own."""
+        home = self.fleet.directory / "peer"
+        if not home.exists():
+            say("  installing aio-pika and aioapns …")
+            for command in ([sys.executable, "-m", "venv", home], [home / "bin/pip", "install", "-q", *PEER_PACKAGES]):
+                if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
+                    raise Failed("the peer cannot be installed; it needs python3-venv and PyPI")
+        return [self.fleet.spawn(
+            "peer", PEER, "--amqp-url", self.fleet.amqp_url, "--queue", QUEUE, "--key",
+            self.fleet.certs / "auth.p8", "--key-id", self.fleet.key_id, "--team-id", self.fleet.team_id, "--topic",
+            APP, "--ca", self.fleet.certs / "ca.pem", "--apns-port", self.fleet.apns_port, "--prefetch",
+            max(8, PREFETCH // case.tokens), program=home / "bin/python")]
+
+    def measure_peer(self, case):
+        say(f"{case.name} …")
+        self.prepare(case)
+        result = self.drain(case, self.start_peer)
+        say(f"  {result['cpu_us']:.2f} µs of CPU per notification, {result['per_second']:,.0f} per second")
+        return {**result, "case": dataclasses.asdict(case), "runs": [result]}
 
     # Both
 
