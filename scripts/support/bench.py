@@ -10,7 +10,7 @@ import sys
 import time
 
 import machine
-from fleet import Failed, Fleet, say
+from fleet import ROOT, Failed, Fleet, say
 from floor import Floor
 from measure import APP, PREFETCH, Bench, Case
 
@@ -97,6 +97,14 @@ def live_table(results):
          "idle % of a core"], rows)
 
 
+def build():
+    say("Building release …")
+    command = ["swift", "build", "-c", "release", "--package-path", ROOT]
+    if subprocess.run([*command, "--product", "pushfleet"], stdout=sys.stderr, check=False).returncode != 0:
+        raise Failed("the build failed")
+    return pathlib.Path(machine.output(*command, "--show-bin-path")) / "pushfleet"
+
+
 def refuse_debug(binary):
     try:
         done = subprocess.run([binary, "--version"], stdout=subprocess.PIPE, text=True, check=False)
@@ -121,7 +129,7 @@ def half_load(bench, runs, results):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", add_help=False)
-    parser.add_argument("--binary", required=True)
+    parser.add_argument("--binary", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--curves", action="store_true")
     parser.add_argument("--peers", action="store_true")
@@ -131,22 +139,26 @@ def main():
     known = ["main", "live", "peers", *CURVES]
     if unknown := set(options.only) - set(known):
         parser.error(f"--only {unknown.pop()}: it must be one of {', '.join(known)}")
+    if options.json and not options.json.absolute().parent.is_dir():
+        parser.error(f"--json: there is no directory {options.json.parent}")
     if options.runs < 1:
         parser.error("--runs must be 1 at least")
-    wanted = options.only or ["main", "live", *(["peers"] if options.peers else []), *(CURVES if options.curves else [])]
+    wanted = options.only or ["main", "live"]
+    wanted += ["peers"] * options.peers + list(CURVES) * options.curves
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     fleet = None
     try:
-        refuse_debug(options.binary)
-        about = machine.describe(options.binary)
+        binary = (options.binary or build()).absolute()
+        refuse_debug(binary)
+        about = machine.describe(binary)
         load = os.getloadavg()
         results = {"machine": about, "load_before": load, "settings": {
             "runs": options.runs, "prefetch_per_connection": PREFETCH, "streams": 1000, "app": APP}}
         print("  ".join(f"{name} {value}" for name, value in about.items()))
         print(f"load average before: {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}", flush=True)
         began = time.monotonic()
-        fleet = Fleet("bench", options.binary)
+        fleet = Fleet("bench", binary)
         bench = Bench(fleet, Floor(fleet))
         if not machine.wait_until_quiet(3, 0.1):
             bench.warn("the machine is busy with something else; the numbers will be worse than they should")

@@ -93,7 +93,8 @@ class Fleet:
         """Starts a verb of pushfleet, or another program; its log has its name."""
         with open(self.directory / f"{name}.log", "ab") as log:
             process = subprocess.Popen(
-                [program or self.binary, *map(str, arguments)], stderr=log, start_new_session=True, **{"stdout": log, **more})
+                [program or self.binary, *map(str, arguments)], stderr=log, start_new_session=True,
+                **{"stdout": log, **more})
         self.stack.callback(self.stop, process, name)
         return process
 

@@ -27,7 +27,7 @@ def describe(binary):
     model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     system = re.search(r'PRETTY_NAME="(.*)"', pathlib.Path("/etc/os-release").read_text())
     swift = re.search(r"Swift version (\S+)", output("swift", "--version"))
-    commit = output("git", "rev-parse", "--short", "HEAD")
+    commit = output("git", "-C", pathlib.Path(__file__).parent, "rev-parse", "--short", "HEAD")
     return {
         "pushfleet": output(binary, "--version").removeprefix("pushfleet "),
         "commit": commit if re.fullmatch(r"[0-9a-f]+", commit) else "unknown",

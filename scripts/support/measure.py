@@ -219,21 +219,24 @@ class Bench:
 
     # A peer
 
-    def start_peer(self, case):
-        """A worker in Python, in an environment of its own."""
+    def install_peer(self):
+        """Into an environment of its own."""
         home = self.fleet.directory / "peer"
         if not home.exists():
-            say("  installing aio-pika and aioapns …")
+            say("Installing aio-pika and aioapns …")
             for command in ([sys.executable, "-m", "venv", home], [home / "bin/pip", "install", "-q", *PEER_PACKAGES]):
                 if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
                     raise Failed("the peer cannot be installed; it needs python3-venv and PyPI")
+
+    def start_peer(self, case):
         return [self.fleet.spawn(
             "peer", PEER, "--amqp-url", self.fleet.amqp_url, "--queue", QUEUE, "--key",
             self.fleet.certs / "auth.p8", "--key-id", self.fleet.key_id, "--team-id", self.fleet.team_id, "--topic",
             APP, "--ca", self.fleet.certs / "ca.pem", "--apns-port", self.fleet.apns_port, "--prefetch",
-            max(8, PREFETCH // case.tokens), program=home / "bin/python")]
+            max(8, PREFETCH // case.tokens), program=self.fleet.directory / "peer/bin/python")]
 
     def measure_peer(self, case):
+        self.install_peer()
         say(f"{case.name} …")
         self.prepare(case)
         result = self.drain(case, self.start_peer)
