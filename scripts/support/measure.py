@@ -59,6 +59,7 @@ class Bench:
         self.fleet = fleet
         self.floor = floor
         self.declared = None
+        self.base = 0
         self.warnings = []
 
     # Setting up
@@ -83,6 +84,7 @@ class Bench:
 
     def teach(self, case):
         """A new ledger, and refusals for what is to be tried again."""
+        self.base, _ = self.newest()
         self.fleet.control("POST", "/reset", {})
         self.fleet.control("POST", "/settings", {"latency_ms": case.latency})
         if case.retried:
@@ -121,7 +123,8 @@ class Bench:
     def newest(self):
         """The number of the newest request, and when it came (milliseconds since 1970)."""
         entries = self.fleet.control("GET", "/ledger?limit=1")["entries"]
-        return (entries[0]["sequence"], entries[0]["arrival"]) if entries else (0, 0)
+        # An emptied ledger goes on with its numbers.
+        return (entries[0]["sequence"], entries[0]["arrival"]) if entries else (self.base, 0)
 
     def start_workers(self, case):
         return [self.fleet.start_worker(number + 1) for number in range(case.workers)]
@@ -275,8 +278,9 @@ class Bench:
             messages = rate * seconds if rate else case.messages
             pids = [process.pid for process in workers]
             warm = {**self.publish_options(case), "messages": 500}
+            first, _ = self.newest()
             self.floor.publish(**warm)
-            first, _ = self.wait_for(500 * case.tokens)
+            first, _ = self.wait_for(first + 500 * case.tokens)
             time.sleep(1)
             idle = cpu_microseconds(*pids)
             time.sleep(3)
