@@ -4,8 +4,8 @@ enum Version {
 
     /// What `--version` adds; nobody shall take a debug build to a benchmark or into production unawares.
     #if DEBUG
-    static let build = " (debug build)"
+        static let build = " (debug build)"
     #else
-    static let build = ""
+        static let build = ""
     #endif
 }
