@@ -21,7 +21,7 @@ struct Pushfleet: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration.
             """,
-        version: "pushfleet \(Version.current)",
+        version: "pushfleet \(Version.current)\(Version.build)",
         subcommands: Self.verbs
     )
 

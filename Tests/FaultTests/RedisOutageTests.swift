@@ -53,7 +53,9 @@ extension FaultTests {
                     "sending went on for \(last.seconds), began again \(first.seconds) after the return, at full "
                         + "speed after \(fullSpeed.seconds), all 8 connections seen after \(recovery.seconds), \(inFlight) in flight when the leases ended"
                 )
-                verdict.expectNothingLost(duplicates: inFlight)
+                // An answer may be on its way when the worker closes: all that the connections carry may come twice.
+                #expect(inFlight > 0)
+                verdict.expectNothingLost(duplicates: 8 * 10)
                 #expect(verdict.deadLettered == 0)
                 #expect(silent && full > .zero)
                 // A worker takes its lease for ended 17/6 heartbeats before Redis does, and renewed it 1.1 heartbeats

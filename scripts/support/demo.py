@@ -6,36 +6,19 @@ was dead-lettered and which tokens are gone from the queues in RabbitMQ, and the
 
 import argparse
 import collections
-import contextlib
 import json
-import os
-import pathlib
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import urllib.error
-import urllib.request
 import uuid
 
-import pika
+from fleet import Failed, Fleet, cpu_microseconds, say
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 APP = "com.example.shop"
 NAMESPACE = uuid.UUID("4a9d5ac4-0d0b-4d54-9c5e-7d2f7c9c2b61")
-KEY_ID, TEAM_ID = "DEMOKEY001", "DEMOTEAM01"
 LEASE_SECONDS, HEARTBEAT_SECONDS = 10, 1
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-class Failed(Exception):
-    """Something could not be started."""
 
 
 class Mix:
@@ -108,117 +91,24 @@ class Mix:
         bodies.append(text)
 
 
-class Demo:
-    """Everything that runs, started in order and stopped in reverse."""
+class Demo(Fleet):
+    """The fleet of the demo, what it is given to do, and the verdict."""
 
     def __init__(self, options):
+        super().__init__("demo", options.binary, options.keep)
         self.options = options
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pushfleet-demo-"))
-        self.stack = contextlib.ExitStack()
         self.workers = []
 
-    # Starting
-
-    def script(self, name, *arguments):
-        done = subprocess.run(
-            [ROOT / "scripts" / name, *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode != 0:
-            raise Failed(f"scripts/{name} failed")
-        return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-
     def start(self):
-        watched = [] if self.options.keep else ["--die-with", os.getpid()]
-        say(f"Starting RabbitMQ, Redis and the simulator in {self.directory} …")
-        self.script("make-certs", self.directory / "certs")
-        self.stack.callback(self.script, "private-rabbitmq", "stop", self.directory / "rabbitmq")
-        rabbitmq = self.script("private-rabbitmq", "start", self.directory / "rabbitmq", *watched)
-        self.stack.callback(self.script, "private-redis", "stop", self.directory / "redis")
-        redis = self.script("private-redis", "start", self.directory / "redis", *watched)
-        self.amqp_url = f"amqp://guest:guest@localhost:{rabbitmq['port']}/"
-        self.redis_url = f"redis://localhost:{redis['port']}/0"
-        self.start_simulator()
-        self.write_configuration()
+        self.start_servers()
+        self.start_simulator("--latency", "20ms")
+        retry = {"min_backoff": "1s", "max_backoff": "4s", "max_doublings": 2, "age_limit": "10m"}
+        self.write_configuration(
+            {APP: {"retry": retry}}, self.options.budget,
+            budget={"lease": f"{LEASE_SECONDS}s", "heartbeat": f"{HEARTBEAT_SECONDS}s"})
         self.run("topology", "declare")
         for number in range(self.options.workers):
-            self.workers.append(self.spawn(f"worker-{number + 1}", "worker", "--config", self.configuration))
-
-    def spawn(self, name, *arguments, **more):
-        log = open(self.directory / f"{name}.log", "wb")
-        process = subprocess.Popen(
-            [self.options.binary, *map(str, arguments)], stderr=log, start_new_session=True,
-            **{"stdout": log, **more})
-        self.stack.callback(self.stop, process, name)
-        return process
-
-    def stop(self, process, name):
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                say(f"{name} did not stop and is killed")
-                process.kill()
-                process.wait()
-
-    def start_simulator(self):
-        certs = self.directory / "certs"
-        process = self.spawn(
-            "simulator", "simulator", "--port", 0, "--control-port", 0, "--cert", certs / "server.pem", "--key",
-            certs / "server.key", "--signing-key", f"{KEY_ID}:{TEAM_ID}:{certs / 'auth.pub.pem'}", "--latency",
-            "20ms", stdout=subprocess.PIPE)
-        ports = {}
-        while len(ports) < 2:
-            line = process.stdout.readline().decode()
-            if not line:
-                raise Failed(f"the simulator did not start, see {self.directory}/simulator.log")
-            if "=" in line:
-                name, value = line.strip().split("=", 1)
-                ports[name] = int(value)
-        self.apns_port, self.control_port = ports["port"], ports["control_port"]
-
-    def write_configuration(self):
-        certs = self.directory / "certs"
-        self.configuration = self.directory / "pushfleet.yaml"
-        self.configuration.write_text(f"""\
-amqp: {{ url: "{self.amqp_url}" }}
-redis: {{ url: "{self.redis_url}" }}
-budget: {{ lease: {LEASE_SECONDS}s, heartbeat: {HEARTBEAT_SECONDS}s }}
-credentials:
-  demo:
-    environment: sandbox
-    team_id: {TEAM_ID}
-    key_id: {KEY_ID}
-    key_file: {certs}/auth.p8
-    max_connections: {self.options.budget}
-    host: localhost
-    port: {self.apns_port}
-    ca_file: {certs}/ca.pem
-apps:
-  {APP}:
-    credential: demo
-    retry: {{ min_backoff: 1s, max_backoff: 4s, max_doublings: 2, age_limit: 10m }}
-""")
-
-    def run(self, *arguments, **more):
-        done = subprocess.run(
-            [self.options.binary, *map(str, arguments), "--config", str(self.configuration)],
-            stdout=subprocess.PIPE, check=False, **more)
-        if done.returncode != 0:
-            raise Failed(f"pushfleet {arguments[0]} failed")
-        return done.stdout.decode()
-
-    # The simulator's control API
-
-    def control(self, method, path, body=None):
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.control_port}{path}", method=method,
-            data=None if body is None else json.dumps(body).encode(), headers={"content-type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                text = answer.read()
-                return json.loads(text) if text else None
-        except urllib.error.HTTPError as error:
-            raise Failed(f"{method} {path}: {error.read().decode()}") from error
+            self.workers.append(self.start_worker(number + 1))
 
     def teach(self, mix):
         now = int(time.time() * 1000)
@@ -246,12 +136,6 @@ apps:
                     stdin=file, stdout=log, stderr=log))
         if any(sender.wait() != 0 for sender in senders):
             raise Failed("pushfleet send could not publish everything")
-
-    def channel(self):
-        return pika.BlockingConnection(pika.URLParameters(self.amqp_url)).channel()
-
-    def depth(self, channel, queue):
-        return channel.queue_declare(queue, passive=True).method.message_count
 
     def wait(self, mix):
         """Shows progress until every message is accounted for or nothing has moved for a minute."""
@@ -283,12 +167,8 @@ apps:
 
     # Judging
 
-    def cpu_microseconds(self):
-        ticks = 0
-        for worker in self.workers:
-            fields = pathlib.Path(f"/proc/{worker.pid}/stat").read_text().rsplit(")", 1)[1].split()
-            ticks += int(fields[11]) + int(fields[12])
-        return ticks * 1_000_000 // os.sysconf("SC_CLK_TCK")
+    def cpu(self):
+        return cpu_microseconds(*(worker.pid for worker in self.workers))
 
     def drained(self, queue):
         """All messages of a queue, which keeps them."""
@@ -299,15 +179,6 @@ apps:
                 break
             yield properties, body
         channel.connection.close()
-
-    def ledger(self):
-        before = ""
-        while True:
-            entries = self.control("GET", f"/ledger?limit=10000{before}")["entries"]
-            yield from entries
-            if not entries or entries[-1]["sequence"] < 1:
-                return
-            before = f"&before={entries[-1]['sequence']}"
 
     def judge(self, mix, seconds, cpu):
         accepted = collections.Counter()
@@ -412,12 +283,12 @@ def main():
         demo.teach(mix)
         say(f"Publishing {options.messages} messages: "
             + ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in mix.kinds.most_common()))
-        cpu = demo.cpu_microseconds()
+        cpu = demo.cpu()
         begin = time.monotonic()
         demo.publish(mix)
         demo.wait(mix)
         seconds = time.monotonic() - begin
-        cpu = demo.cpu_microseconds() - cpu
+        cpu = demo.cpu() - cpu
         result = demo.judge(mix, seconds, cpu)
         print(table(result))
         good = result["lost"] == 0 and not result["wrong"]
@@ -441,17 +312,14 @@ Stop it with:
         return 0 if good else 1
     except Failed as failure:
         say(f"demo: {failure}")
-        for log in sorted(demo.directory.glob("*.log")):
-            tail = log.read_text(errors="replace").splitlines()[-5:]
-            say("\n".join([f"-- {log.name}", *tail]))
+        demo.show_logs()
         return 2
     except KeyboardInterrupt:
         say("demo: interrupted")
         return 130
     finally:
         if not keep:
-            demo.stack.close()
-            shutil.rmtree(demo.directory, ignore_errors=True)
+            demo.close()
 
 
 sys.exit(main())

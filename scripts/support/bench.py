@@ -1,0 +1,207 @@
+"""The benchmark behind scripts/bench: what one notification costs a worker, beside what the C libraries alone cost."""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import machine
+from fleet import ROOT, Failed, Fleet, say
+from floor import Floor
+from measure import APP, PREFETCH, Bench, Case
+
+# The numbers of messages make a run of two to four seconds on two slow cores.
+MAIN = [
+    Case("one token per message", messages=100_000, goal=1.5),
+    Case("100 tokens per message", messages=3_000, tokens=100, goal=1.3),
+    Case("50 % retries", messages=40_000, retried=50, goal=2),
+]
+
+
+def tokens_case(tokens):
+    return Case(f"{tokens} tokens per message", messages=max(300, min(60_000, 200_000 // tokens)), tokens=tokens)
+
+
+CURVES = {
+    "tokens": [tokens_case(tokens) for tokens in (1, 10, 100, 1000)],
+    "payload": [Case(f"{size} bytes of payload", messages=50_000, payload=size) for size in (200, 4000)],
+    "loops": [Case(f"{loops} loops", messages=80_000, loops=loops, connections=loops) for loops in (1, 2)],
+    "workers": [
+        Case(f"{count} workers", messages=80_000, workers=count, connections=count) for count in (1, 2, 4)],
+    "apps": [Case(f"{apps} apps", messages=50_000, apps=apps) for apps in (1, 10, 100)],
+    "connections": [
+        Case(f"{count} connections, 40 ms", messages=50_000, connections=count, latency=40, streams_per_connection=100)
+        for count in (1, 4, 16)],
+    "backlog": [Case(f"backlog of {count:,}", messages=count) for count in (1_000, 10_000, 100_000, 1_000_000)],
+    "retries": [Case(f"{share} % retries", messages=40_000, retried=share) for share in (0, 5, 50)],
+    "latency": [Case(f"answers after {ms} ms", messages=40_000, connections=2, latency=ms) for ms in (0, 40, 150)],
+}
+PEERS = [
+    Case("Python, aio-pika and aioapns", messages=5_000),
+    Case("the same, 100 tokens per message", messages=50, tokens=100),
+]
+# Curves where the floor moves with what is varied.
+WITH_FLOOR = {"tokens", "payload", "connections", "retries"}
+
+
+def table(header, rows):
+    """Columns as wide as they must be; the first to the left, the others to the right."""
+    rows = [header, *rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
+             for row in rows]
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join("  " + line.rstrip() for line in [lines[0], rule, *lines[1:]])
+
+
+def cost_table(results):
+    rows = []
+    for result in results:
+        floor, runs = result.get("floor"), [run["cpu_us"] for run in result["runs"]]
+        goal = result["case"]["goal"]
+        rows.append([
+            result["case"]["name"], f"{result['cpu_us']:.2f}",
+            f"{min(runs):.2f}–{max(runs):.2f}" if len(runs) > 1 else "",
+            f"{floor['sum']:.2f}" if floor else "", f"{result['ratio']:.2f}" if floor else "", str(goal or ""),
+            f"{result['per_second']:,.0f}", f"{result['rss_mb']:.0f}", f"{result['broker_us']:.1f}",
+            f"{result['simulator_us']:.1f}"])
+    return table(
+        ["case", "worker µs", "of runs", "floor µs", "ratio", "goal", "per second", "RSS MB", "broker µs/msg",
+         "simulator µs/req"], rows)
+
+
+def floor_table(results):
+    rows = []
+    for result in results:
+        floor = result.get("floor")
+        if floor:
+            rows.append([result["case"]["name"], *(f"{floor.get(part, 0):.2f}" for part in (
+                "requests", "consume", "publish", "redis", "sum", "h2load"))])
+    return table(["floor, µs per notification", "requests", "consume", "publish", "redis", "sum", "(h2load)"], rows)
+
+
+def live_table(results):
+    rows = []
+    for result in results:
+        delays = result["latency_ms"]
+        rows.append([
+            result["name"], f"{result['per_second']:,.0f}", f"{result['cpu_us']:.2f}",
+            *(f"{delays[name]:.1f}" for name in ("p50", "p90", "p99", "p999", "max")), f"{result['rss_mb']:.0f}",
+            f"{100 * result['idle_share']:.2f}"])
+    return table(
+        ["published while it sends", "per second", "worker µs", "p50 ms", "p90", "p99", "p99.9", "max", "RSS MB",
+         "idle % of a core"], rows)
+
+
+def build():
+    say("Building release …")
+    command = ["swift", "build", "-c", "release", "--package-path", ROOT]
+    if subprocess.run([*command, "--product", "pushfleet"], stdout=sys.stderr, check=False).returncode != 0:
+        raise Failed("the build failed")
+    return pathlib.Path(machine.output(*command, "--show-bin-path")) / "pushfleet"
+
+
+def refuse_debug(binary):
+    try:
+        done = subprocess.run([binary, "--version"], stdout=subprocess.PIPE, text=True, check=False)
+    except OSError as error:
+        raise Failed(f"{binary} cannot be run: {error.strerror}") from error
+    if "debug" in done.stdout:
+        raise Failed(f"{binary} is a debug build, whose numbers mean nothing; leave --binary out, or build with "
+                     "swift build -c release")
+    if done.returncode != 0 or not done.stdout.startswith("pushfleet "):
+        raise Failed(f"{binary} is not pushfleet")
+
+
+def half_load(bench, runs, results):
+    """All it can with publishing at the same time, and then half of that."""
+    say("published while it sends …")
+    case = MAIN[0]
+    full = [bench.live(case, 0, 0) for _ in range(1)]
+    rate = int(full[0]["per_second"] / 2)
+    half = sorted((bench.live(case, rate, 5) for _ in range(runs)), key=lambda each: each["latency_ms"]["p99"])
+    results["live"] = [{"name": "as fast as it goes", **full[0]}, {"name": "half of that", **half[len(half) // 2]}]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/bench", add_help=False)
+    parser.add_argument("--binary", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--curves", action="store_true")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    known = ["main", "live", "peers", *CURVES]
+    if unknown := set(options.only) - set(known):
+        parser.error(f"--only {unknown.pop()}: it must be one of {', '.join(known)}")
+    if options.json and not options.json.absolute().parent.is_dir():
+        parser.error(f"--json: there is no directory {options.json.parent}")
+    if options.runs < 1:
+        parser.error("--runs must be 1 at least")
+    wanted = options.only or ["main", "live"]
+    wanted += ["peers"] * options.peers + list(CURVES) * options.curves
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    fleet = None
+    try:
+        binary = (options.binary or build()).absolute()
+        refuse_debug(binary)
+        about = machine.describe(binary)
+        load = os.getloadavg()
+        results = {"machine": about, "load_before": load, "settings": {
+            "runs": options.runs, "prefetch_per_connection": PREFETCH, "streams": 1000, "app": APP}}
+        print("  ".join(f"{name} {value}" for name, value in about.items()))
+        print(f"load average before: {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}", flush=True)
+        began = time.monotonic()
+        fleet = Fleet("bench", binary)
+        bench = Bench(fleet, Floor(fleet))
+        if not machine.wait_until_quiet(3, 0.1):
+            bench.warn("the machine is busy with something else; the numbers will be worse than they should")
+        fleet.start_servers()
+        fleet.start_simulator("--ledger-limit", 2_000_000)
+        bench.settle()
+        for name in wanted:
+            if name == "live":
+                half_load(bench, options.runs, results)
+                print(live_table(results["live"]) + "\n", flush=True)
+                continue
+            if name == "peers":
+                results["peers"] = [bench.measure_peer(case) for case in PEERS]
+                print(cost_table(results["peers"]) + "\n", flush=True)
+                continue
+            cases, runs = (MAIN, options.runs) if name == "main" else (CURVES[name], 1)
+            floors = name == "main" or name in WITH_FLOOR
+            results[name] = [bench.measure(case, runs, floors) for case in cases]
+            print(cost_table(results[name]))
+            if floors:
+                print("\n" + floor_table(results[name]))
+            print(flush=True)
+        results["warnings"], results["seconds"] = bench.warnings, time.monotonic() - began
+        for warning in bench.warnings:
+            print(f"WARNING: {warning}")
+        print(f"{results['seconds']:.0f} seconds in all")
+        if options.json:
+            options.json.write_text(json.dumps(results, indent=1) + "\n")
+        return 0
+    except Failed as failure:
+        say(f"bench: {failure}")
+        if fleet:
+            fleet.show_logs()
+        return 2
+    except OSError as error:
+        say(f"bench: {error}")
+        return 2
+    except KeyboardInterrupt:
+        say("bench: interrupted")
+        return 130
+    finally:
+        if fleet:
+            fleet.close()
+
+
+sys.exit(main())
