@@ -126,9 +126,6 @@ package final class ConnectionPool {
 
     // MARK: Requests
 
-    /// How many requests can be sent now.
-    package var availableStreams: Int { self.ready.reduce(0) { $0 + $1.http2.availableStreams } }
-
     /// How many requests can be sent now, and how many there could be at a time, on the connections that take any.
     package var streams: (free: Int, total: Int) {
         self.ready.reduce(into: (free: 0, total: 0)) { sum, connection in
@@ -142,7 +139,7 @@ package final class ConnectionPool {
     /// Apple still holds to one stream gets the push that opens it up. Connections that are equal take turns; those of
     /// a credential that is being replaced come last.
     /// - Parameter context: comes back with the outcome.
-    /// - Precondition: `availableStreams` is above zero.
+    /// - Precondition: a stream is free.
     package func submit(_ headers: RequestHeaders, body: [UInt8], payload: Range<Int>, context: UInt64) {
         self.turn &+= 1
         var best: APNsConnection?

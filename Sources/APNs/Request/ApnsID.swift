@@ -20,7 +20,9 @@ package struct ApnsID: Equatable, Sendable {
         Self.update(&hash, CollectionOfOne(0))
         Self.update(&hash, token)
         var uuid = InlineArray<16, UInt8>(repeating: 0)
-        for (index, byte) in hash.finalize().prefix(16).enumerated() { uuid[index] = byte }
+        hash.finalize().withUnsafeBytes { digest in
+            for index in 0..<16 { uuid[index] = digest[index] }
+        }
         uuid[6] = uuid[6] & 0x0f | 0x50
         uuid[8] = uuid[8] & 0x3f | 0x80
         self.text = Self.hex(uuid)

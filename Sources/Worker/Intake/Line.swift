@@ -32,8 +32,8 @@ final class Line {
     let routingKey: String?
     /// The app's bundle id, as broadcasts name it.
     let bundleID: [UInt8]
-    /// The derived topic of each push type, as header bytes.
-    private let topics: [PushType: [UInt8]]
+    /// The derived topic of each push type, by its index, as header bytes.
+    private let topics: [[UInt8]]
     private(set) var consumer: Consumer!
     private unowned let worker: WorkerLoop
     private var prefetch: PrefetchPlan
@@ -73,11 +73,7 @@ final class Line {
             self.fit = app.fit
             self.lint = app.lint
             self.bundleID = Array(app.bundleID.utf8)
-            self.topics = Dictionary(
-                uniqueKeysWithValues: PushType.allCases.map { type in
-                    (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
-                }
-            )
+            self.topics = PushType.allCases.map { Array(Topic.derive(bundleID: app.bundleID, pushType: $0).utf8) }
         } else {
             (self.app, self.lane, self.sender) = (nil, nil, nil)
             self.prefetch = PrefetchPlan()
@@ -88,7 +84,7 @@ final class Line {
             self.fit = .reject
             self.lint = .off
             self.bundleID = []
-            self.topics = [:]
+            self.topics = PushType.allCases.map { _ in [] }
         }
     }
 
@@ -109,7 +105,7 @@ final class Line {
     /// Whether the job is for this line's app.
     func isAddressee(of job: Job) -> Bool { self.appID.map { job.isAddressed(to: $0) } ?? false }
 
-    func topic(_ type: PushType) -> [UInt8] { self.topics[type] ?? [] }
+    func topic(_ type: PushType) -> [UInt8] { self.topics[type.index] }
 
     /// What a certificate must cover for the job to be sent.
     func topicName(of job: Job) -> String {

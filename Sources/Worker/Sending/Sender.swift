@@ -161,7 +161,7 @@ final class Sender {
 
     /// Whether a push could be sent now.
     var canSend: Bool {
-        self.keeper.isValid && self.tokens?.isUsable ?? true && self.pool.availableStreams > 0
+        self.keeper.isValid && self.tokens?.isUsable ?? true && self.pool.streams.free > 0
     }
 
     /// Whether nothing is under way and nothing can go, as with a host that cannot be reached.
@@ -233,6 +233,9 @@ final class Sender {
         self.updateDemand()
     }
 
+    /// A push of this app has its answer, or will never have one.
+    func ended(_ app: Int) { self.shares.ended(app) }
+
     /// Who sends here: apps that share its streams.
     func share(among turns: [AppTurn]) { self.shares.share(among: turns) }
 
@@ -270,14 +273,12 @@ extension Sender: ConnectionPoolDelegate {
         latency: Duration,
         context: UInt64
     ) {
-        if let app = self.worker.app(of: context) { self.shares.ended(app) }
         if classification.refreshProviderToken { self.tokens?.refused() }
-        self.worker.received(reply, classification, latency: latency, context: context)
+        self.worker.received(reply, classification, latency: latency, context: context, from: self)
     }
 
     func pool(_: ConnectionPool, didFail failure: SendFailure, context: UInt64) {
-        if let app = self.worker.app(of: context) { self.shares.ended(app) }
-        self.worker.failed(failure, context: context)
+        self.worker.failed(failure, context: context, from: self)
     }
 
     func pool(_: ConnectionPool, didReceiveGoAway reason: ApnsReason?) {
