@@ -160,6 +160,6 @@ for target in package.targets where target.type != .system {
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
         .treatAllWarnings(as: .error),
         // Tests run with the checks. In release they cost a fifteenth of a push, and guard one thread's own fields.
-        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+        .unsafeFlags(["-enforce-exclusivity=unchecked", "-cross-module-optimization"], .when(configuration: .release)),
     ]
 }
