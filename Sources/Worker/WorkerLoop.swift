@@ -193,7 +193,6 @@ final class WorkerLoop {
         for sender in self.senders { sender.start() }
         self.updatePrefetches()
         self.every(.seconds(1)) { [unowned self] in self.tick() }
-        self.every(.milliseconds(20)) { [unowned self] in self.writeDone() }
         self.flush.start()
         self.every(.seconds(2)) { [unowned self] in self.beat() }
     }

@@ -45,6 +45,7 @@ extension WorkerLoop {
     func markDirty(_ id: FlightID) {
         guard self.flights[id].ledger.hasDirty, !self.flights[id].isListedAsDirty else { return }
         self.flights[id].isListedAsDirty = true
+        if self.dirty.isEmpty { self.loop.after(.milliseconds(20)) { [unowned self] in self.writeDone() } }
         self.dirty.append(id)
     }
 
