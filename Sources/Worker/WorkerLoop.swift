@@ -11,6 +11,8 @@ internal import Wire
 /// Two AMQP connections, since a broker that blocks publishers (an alarm) must not keep acknowledgements waiting: one
 /// consumes and acknowledges, one publishes. A message goes through `Intake`, `Sending`, `Answering` and
 /// `Settling`.
+///
+/// It lives as long as its loop, and nobody holds it weakly: an object that ever was pays for every reference to it.
 final class WorkerLoop {
     let loop: EventLoop
     var settings: FleetSettings
@@ -198,8 +200,8 @@ final class WorkerLoop {
     }
 
     func every(_ interval: Duration, _ body: @escaping () -> Void) {
-        self.loop.after(interval) { [weak self] in
-            guard let self, self.shutdown.phase != .closing else { return }
+        self.loop.after(interval) { [unowned self] in
+            guard self.shutdown.phase != .closing else { return }
             body()
             self.every(interval, body)
         }
@@ -274,6 +276,7 @@ final class WorkerLoop {
             if self.redisTrouble != .none { self.tell.redisIsBack() }
             self.redisTrouble = .none
             self.askForPauses()
+            for sender in self.allSenders { sender.refreshTokens() }
         case .waiting(let reason):
             if self.redisTrouble == .none { self.tell.redisProblem(reason) }
             if self.redisTrouble == .none { self.redisTrouble = .away }

@@ -86,7 +86,11 @@ package final class ConnectionPool {
         self.dial = nil
         // A dial that is due was forbidden by lease or pace just now: their next answer updates, no clock does.
         guard let time = self.plan.nextTime(after: self.loop.now) else { return }
-        self.dial = self.loop.at(time) { [weak self] in self?.update() }
+        self.dial = self.loop.at(time) { [unowned self] in self.update() }
+    }
+
+    deinit {
+        self.dial?.cancel()
     }
 
     private func open(_ id: ConnectionPlan.ID) {

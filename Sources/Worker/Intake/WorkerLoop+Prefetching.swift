@@ -30,9 +30,9 @@ extension WorkerLoop {
     func needsPrefetches() {
         guard !self.arePrefetchesDue else { return }
         self.arePrefetchesDue = true
-        self.loop.after(.milliseconds(250)) { [weak self] in
-            self?.arePrefetchesDue = false
-            self?.updatePrefetches()
+        self.loop.after(.milliseconds(250)) { [unowned self] in
+            self.arePrefetchesDue = false
+            self.updatePrefetches()
         }
     }
 }

@@ -88,8 +88,7 @@ final class Sender {
         for authorization: Authorization,
         onToken: @escaping () -> Void = {}
     ) -> ProviderTokenSource {
-        ProviderTokenSource(signer: signer, id: self.id, redis: self.redis, loop: self.loop) { [weak self] token in
-            guard let self else { return }
+        ProviderTokenSource(signer: signer, id: self.id, redis: self.redis, loop: self.loop) { [unowned self] token in
             authorization.use(token)
             onToken()
             self.worker.needsPump(self)
@@ -104,11 +103,16 @@ final class Sender {
 
     /// Now and then: what has become due.
     func tick() {
-        self.tokens?.refresh()
-        self.nextTokens?.refresh()
+        self.refreshTokens()
         self.updateDemand()
         // The ramp or a renewal under way may have held back a connection.
         self.pool.update()
+    }
+
+    /// Fetches provider tokens that are due; at once when Redis is there.
+    func refreshTokens() {
+        self.tokens?.refresh()
+        self.nextTokens?.refresh()
     }
 
     // MARK: Another credential

@@ -13,8 +13,8 @@ extension WorkerLoop {
         let flight = self.flights[id]
         let count = flight.job.tokenCount
         let call = DoneTokens.take(message: flight.messageName, copy: flight.copyName, tokenCount: count)
-        self.redis.run(call) { [weak self] result in
-            guard let self, self.flights.contains(id), !self.flights[id].isLost else { return }
+        self.redis.run(call) { [unowned self] result in
+            guard self.flights.contains(id), !self.flights[id].isLost else { return }
             let memory = DoneTokens.Memory(result, tokenCount: count)
             self.flights[id].ledger = TokenLedger(
                 tokenCount: count,
@@ -35,8 +35,8 @@ extension WorkerLoop {
     /// Gives a message back that holds no doubt: what of it may have been sent before has been counted, and nothing
     /// since. Redis is told first; otherwise the next worker might ask before it knows.
     func giveBackWhole(_ id: FlightID) {
-        self.redis.run(self.mark([self.flights[id].job.tokenCount], of: self.flights[id])) { [weak self] _ in
-            guard let self, self.flights.contains(id) else { return }
+        self.redis.run(self.mark([self.flights[id].job.tokenCount], of: self.flights[id])) { [unowned self] _ in
+            guard self.flights.contains(id) else { return }
             guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
             self.letGo(id, requeue: true)
         }
