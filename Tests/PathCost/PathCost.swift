@@ -8,16 +8,30 @@ import Worker
 /// One worker as it ships, between peers that do the same on every run: what it costs is counted from outside, by
 /// `scripts/cost`. Works until its input ends.
 @main enum PathCost {
-    static func main() async throws {
+    static func main() {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count == 4, let amqp = UInt16(arguments[1]), let redis = UInt16(arguments[2]),
             let apns = UInt16(arguments[3])
         else {
-            fputs("usage: PathCost AMQP-PORT REDIS-PORT APNS-PORT CERTS; scripts/cost runs it\n", stderr)
+            print("usage: PathCost AMQP-PORT REDIS-PORT APNS-PORT CERTS; scripts/cost runs it")
             Glibc.exit(2)
         }
         let settings = Self.settings(amqp: amqp, redis: redis, apns: apns, certificates: arguments[4])
-        try await Self.declare(settings.credentials[0], redis: redis)
+        // Not an asynchronous main: its way of giving up the first thread is more than valgrind survives.
+        Task.detached {
+            do {
+                try await Self.declare(settings.credentials[0], redis: redis)
+                try await Self.work(settings)
+            } catch {
+                print("the worker cannot start: \(error)")
+                Glibc.exit(1)
+            }
+        }
+        while getchar() != EOF {}
+        Glibc.exit(0)
+    }
+
+    private static func work(_ settings: FleetSettings) async throws {
         let worker = try Worker.start(
             settings,
             version: "cost",
@@ -26,9 +40,8 @@ import Worker
             logger: Logger(label: "cost"),
             onReady: {}
         )
-        while getchar() != EOF {}
+        try await Task.sleep(for: .seconds(86_400))
         withExtendedLifetime(worker) {}
-        Glibc.exit(0)
     }
 
     private static func settings(amqp: UInt16, redis: UInt16, apns: UInt16, certificates: String) -> FleetSettings {

@@ -27,7 +27,7 @@ QUEUE = f"pushfleet.{APP}.now"
 SLACK = 4  # percent
 METRICS = {"instructions": 0, "allocations": 2}  # and their digits
 ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
-PATIENCE = 300
+PATIENCE = 120
 
 # The same machine code on all processors of an architecture: what libraries choose by the processor is held to what
 # every one of them has; and Swift's hash tables look the same every time.

@@ -99,7 +99,7 @@ class Soak:
         self.configure(weight=1, has_guest=True)
         fleet.run("topology", "declare")
         self.queues = [f"pushfleet.{app}.{lane}" for app in (SHOP, NEWS, GUEST) for lane in ("now", "bulk")]
-        self.queues += ["pushfleet.unrouted", "pushfleet.delay.1000"]
+        self.queues += ["pushfleet.unrouted", "pushfleet.delay.1s"]
         text = {"aps": {"alert": {"title": "Order", "body": "It is on its way. " * 6}, "sound": "default"}}
         self.payload = fleet.directory / "payload.json"
         self.payload.write_text(json.dumps(text))
