@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import collections
 import dataclasses
+import hashlib
 import json
 import os
 import pathlib
@@ -32,7 +33,8 @@ PATIENCE = 120
 # The same machine code on all processors of an architecture: what libraries choose by the processor is held to what
 # every one of them has; and Swift's hash tables look the same every time.
 FIXED = {
-    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM,-RTM,-BMI2,-LZCNT,-MOVBE",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX,-AVX_Fast_Unaligned_Load,-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM,-RTM,"
+                      "-BMI2,-LZCNT,-MOVBE",
     "OPENSSL_ia32cap": "~0x1000000000000000:0x0",
     "SWIFT_DETERMINISTIC_HASHING": "1",
 }
@@ -60,6 +62,11 @@ CASES = [
 ]
 
 
+def token(number, place):
+    """As Apple's are: digits without a pattern, but the same on every run."""
+    return hashlib.sha256(f"{number}.{place}".encode()).hexdigest()
+
+
 def bodies(case, batches):
     """Messages of the fleet's contract: (message id, body, tokens), in batches. The first is one message alone."""
     alert = {"title": "Order", "body": ""}
@@ -71,7 +78,7 @@ def bodies(case, batches):
     def message():
         nonlocal number
         number += 1
-        tokens = ",".join(f'"{number:032x}{place:032x}"' for place in range(case.tokens))
+        tokens = ",".join(f'"{token(number, place)}"' for place in range(case.tokens))
         body = f'{{"app":"{APP}","tokens":[{tokens}],"payload":{text}}}'
         return f"cost-{number:08}", body.encode(), case.tokens
 
@@ -179,9 +186,12 @@ class Meter:
 
 def thresholds(path):
     try:
-        return json.loads(path.read_text())
+        values = json.loads(path.read_text())
+        return values["slack_percent"], values["architectures"], values
     except (OSError, ValueError) as error:
         raise Failed(f"{path}: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise Failed(f"{path} holds no thresholds; scripts/support/cost.json shows their form") from error
 
 
 def judge(measured, limits, slack):
@@ -194,8 +204,8 @@ def judge(measured, limits, slack):
                 above.append(f"{name}: there is no threshold for {metric}")
                 continue
             value, change = values[metric], 100 * (values[metric] / limit - 1) if limit else 0
-            # A fraction of an allocation is a buffer that grew.
-            tolerance = limit * slack / 100 + (0.05 if metric == "allocations" else 0)
+            # How deliveries fall into turns moves allocations by a tenth or two.
+            tolerance = limit * slack / 100 + (0.2 if metric == "allocations" else 0)
             if value > limit + tolerance:
                 above.append(f"{name}: {value:,} {metric} per notification, {change:.1f} % above {limit:,}")
             elif value < limit - tolerance:
@@ -232,10 +242,10 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     directory, meter = pathlib.Path(tempfile.mkdtemp(prefix="pushfleet-cost-")), None
     try:
-        everything = thresholds(options.thresholds)
+        slack, architectures, everything = thresholds(options.thresholds)
         architecture = platform.machine()
-        known = everything["architectures"].get(architecture, {})
-        limits, slack = known.get("cases", {}), everything["slack_percent"]
+        known = architectures.get(architecture, {})
+        limits = known.get("cases", {})
         binary = build("PathCost", PUSHFLEET_COST="1")
         meter = Meter(binary, directory)
         measured, profiles = {}, {}
@@ -256,7 +266,7 @@ def main():
                 {"architecture": architecture, "swift": swift_version(), "cases": measured}, indent=1) + "\n")
         if options.update:
             kept = {name: {metric: values[metric] for metric in METRICS} for name, values in measured.items()}
-            everything["architectures"][architecture] = {"swift": swift_version(), "cases": {**limits, **kept}}
+            architectures[architecture] = {"swift": swift_version(), "cases": {**limits, **kept}}
             options.thresholds.write_text(json.dumps(everything, indent=1) + "\n")
             print(f"written to {options.thresholds}")
             return 0
