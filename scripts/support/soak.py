@@ -23,6 +23,16 @@ PERIOD = 4  # rounds after which the disturbances begin anew
 RETRY = {"min_backoff": "1s", "max_backoff": "1s", "max_doublings": 0, "age_limit": "3m"}
 AGE_LIMIT = 180
 PATIENCE = 60
+# What the workers' logs say of the disturbances: each must have happened.
+HAPPENINGS = {
+    "RabbitMQ connections lost": "RabbitMQ connection lost",
+    "deliveries voided": "Deliveries are void",
+    "Redis away": "Redis is away",
+    "GOAWAYs": "Apple ends a connection",
+    "apps changed": "An app has changed",
+    "apps added": "An app was added",
+    "apps removed": "An app was removed",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +92,7 @@ class Soak:
         self.fleet = fleet
         self.floor = Floor(fleet)
         self.samples = []
+        self.connections = 0
         self.lost = 0
         self.duplicates = 0
         self.problems = []
@@ -218,6 +229,7 @@ class Soak:
             if rest > (3 if is_complete else PATIENCE):
                 break
             time.sleep(0.3)
+        self.connections += summary["connections_opened"]
         self.depths = depths
         self.left = left
         for queue in ("pushfleet.dead", "pushfleet.feedback"):
@@ -280,6 +292,18 @@ class Soak:
                 return
             time.sleep(2)
         self.problems.append(f"{sample['redis_done_keys']} keys of finished messages are left in Redis")
+
+    def happenings(self):
+        """What the workers went through."""
+        text = "".join(
+            (self.fleet.directory / f"worker-{number + 1}.log").read_text(errors="replace") for number in range(WORKERS))
+        counts = {name: text.count(line) for name, line in HAPPENINGS.items()}
+        lanes = json.loads(self.fleet.run("status", "--json"))["lanes"]
+        counts["connections to Apple"] = self.connections
+        for counter in ("redelivered", "retried"):
+            counts[counter] = sum(lane["counters"][counter] for lane in lanes)
+        self.problems += [f"{name}: none, so that this was not tried" for name, count in counts.items() if count == 0]
+        return counts
 
     def judge(self):
         """Rows of what was compared; what grew goes to the problems."""
@@ -349,6 +373,8 @@ def main():
         print(sample_table(soak.samples))
         if len(soak.samples) == rounds:
             print("\n" + soak.judge())
+            happenings = soak.happenings()
+            print("\nthe workers saw: " + ", ".join(f"{count:,} {name}" for name, count in happenings.items()))
         seconds = time.monotonic() - began
         print(f"\n{sent:,} notifications in {seconds:.0f} seconds")
         for problem in soak.problems:
