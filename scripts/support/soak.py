@@ -402,4 +402,5 @@ def main():
                 fleet.close()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
