@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import time
 
@@ -13,6 +12,8 @@ import machine
 from fleet import ROOT, Failed, Fleet, say
 from floor import Floor
 from measure import APP, PREFETCH, Bench, Case
+from release import build, refuse_debug
+from table import table
 
 # The numbers of messages make a run of two to four seconds on two slow cores.
 MAIN = [
@@ -46,16 +47,6 @@ PEERS = [
 ]
 # Curves where the floor moves with what is varied.
 WITH_FLOOR = {"tokens", "payload", "connections", "retries"}
-
-
-def table(header, rows):
-    """Columns as wide as they must be; the first to the left, the others to the right."""
-    rows = [header, *rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
-             for row in rows]
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join("  " + line.rstrip() for line in [lines[0], rule, *lines[1:]])
 
 
 def cost_table(results):
@@ -95,26 +86,6 @@ def live_table(results):
     return table(
         ["published while it sends", "per second", "worker µs", "p50 ms", "p90", "p99", "p99.9", "max", "RSS MB",
          "idle % of a core"], rows)
-
-
-def build():
-    say("Building release …")
-    command = ["swift", "build", "-c", "release", "--package-path", ROOT]
-    if subprocess.run([*command, "--product", "pushfleet"], stdout=sys.stderr, check=False).returncode != 0:
-        raise Failed("the build failed")
-    return pathlib.Path(machine.output(*command, "--show-bin-path")) / "pushfleet"
-
-
-def refuse_debug(binary):
-    try:
-        done = subprocess.run([binary, "--version"], stdout=subprocess.PIPE, text=True, check=False)
-    except OSError as error:
-        raise Failed(f"{binary} cannot be run: {error.strerror}") from error
-    if "debug" in done.stdout:
-        raise Failed(f"{binary} is a debug build, whose numbers mean nothing; leave --binary out, or build with "
-                     "swift build -c release")
-    if done.returncode != 0 or not done.stdout.startswith("pushfleet "):
-        raise Failed(f"{binary} is not pushfleet")
 
 
 def half_load(bench, runs, results):

@@ -71,6 +71,7 @@ int main(int count, char **arguments) {
     long window = number_option(count, arguments, "--window", 2000);
     tokens = number_option(count, arguments, "--tokens", 1);
     const char *app = text_option(count, arguments, "--app", NULL);
+    const char *prefix = text_option(count, arguments, "--prefix", "0000");
     const char *lane = text_option(count, arguments, "--lane", "now");
     const char *exchange = text_option(count, arguments, "--exchange", "pushfleet");
 
@@ -104,7 +105,7 @@ int main(int count, char **arguments) {
         }
         long index = i % apps;
         body = bodies[index], body_size = sizes[index], token_places = places[index];
-        stamp((i * retried) / 100 != ((i + 1) * retried) / 100 ? "0503" : "0000", i);
+        stamp((i * retried) / 100 != ((i + 1) * retried) / 100 ? "0503" : prefix, i);
         char id[32];
         int id_size = snprintf(id, sizeof id, "bench-%ld", i);
         amqp_basic_properties_t properties = {
