@@ -98,7 +98,10 @@ package struct Job: Sendable {
 
     /// Whether the message is for this app. Builds no string.
     package func isAddressed(to app: AppID) -> Bool {
-        self.withBytes(self.app) { $0.elementsEqual(app.name.utf8) }
+        var name = app.name
+        return self.withBytes(self.app) { mine in
+            name.withUTF8 { its in mine.count == its.count && mine.indices.allSatisfy { mine[$0] == its[$0] } }
+        }
     }
 
     /// The explicit topic, which goes before the derived one.
