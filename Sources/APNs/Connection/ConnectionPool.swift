@@ -145,6 +145,18 @@ package final class ConnectionPool {
     /// - Parameter context: comes back with the outcome.
     /// - Precondition: a stream is free.
     package func submit(_ headers: RequestHeaders, body: [UInt8], payload: Range<Int>, context: UInt64) {
+        let best = self.ready.count == 1 ? self.ready[0] : self.leastBusy()
+        best.health.sent(at: self.loop.now)
+        headers.submit(
+            on: best.http2,
+            authorization: best.authorization,
+            body: body,
+            payload: payload,
+            context: context
+        )
+    }
+
+    private func leastBusy() -> APNsConnection {
         self.turn &+= 1
         var best: APNsConnection?
         var fewest = Int.max
@@ -156,14 +168,7 @@ package final class ConnectionPool {
             (best, fewest) = (connection, open)
         }
         guard let best else { preconditionFailure("a push was submitted where none may be") }
-        best.health.sent(at: self.loop.now)
-        headers.submit(
-            on: best.http2,
-            authorization: best.authorization,
-            body: body,
-            payload: payload,
-            context: context
-        )
+        return best
     }
 
     /// More than any connection has open.

@@ -2,7 +2,9 @@
 ///
 /// Nothing is copied out of the body but two numbers. Texts are given as bytes to a closure, so that they can go
 /// straight into a header block. A job knows nothing of the delivery it came with.
-package struct Job: Sendable {
+///
+/// An object, since many look at it on the way of a push and each would copy a value of this size.
+package final class Job: Sendable {
     /// The body, byte for byte as it was published.
     package let body: [UInt8]
 
