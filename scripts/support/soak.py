@@ -300,9 +300,13 @@ class Soak:
         counts = {name: text.count(line) for name, line in HAPPENINGS.items()}
         lanes = json.loads(self.fleet.run("status", "--json"))["lanes"]
         counts["connections to Apple"] = self.connections
-        for counter in ("redelivered", "retried"):
-            counts[counter] = sum(lane["counters"][counter] for lane in lanes)
-        self.problems += [f"{name}: none, so that this was not tried" for name, count in counts.items() if count == 0]
+        for counter in ("redelivered", "retried", "possible_duplicates"):
+            counts[counter.replace("_", " ")] = sum(lane["counters"][counter] for lane in lanes)
+        self.problems += [
+            f"{name}: none, so that this was not tried" for name, count in counts.items()
+            if count == 0 and name != "possible duplicates"]
+        if self.duplicates > counts["possible duplicates"]:
+            self.problems.append(f"{self.duplicates:,} pushes came twice, and the workers reported fewer as possible")
         return counts
 
     def judge(self):
