@@ -4,12 +4,11 @@ import argparse
 import json
 import os
 import pathlib
-import signal
 import sys
 import time
 
 import machine
-from fleet import ROOT, Failed, Fleet, say
+from fleet import Fleet, run_script, say
 from floor import Floor
 from measure import APP, PREFETCH, Bench, Case
 from release import build, refuse_debug
@@ -99,6 +98,50 @@ def half_load(bench, runs, results):
     results["live"] = [{"name": "as fast as it goes", **full[0]}, {"name": "half of that", **half[len(half) // 2]}]
 
 
+def measure_all(options, wanted, keep):
+    """Measures what is wanted, one table after the other."""
+    binary = (options.binary or build()).absolute()
+    refuse_debug(binary)
+    about = machine.describe(binary)
+    load = os.getloadavg()
+    results = {"machine": about, "load_before": load, "settings": {
+        "runs": options.runs, "prefetch_per_connection": PREFETCH, "streams": 1000, "app": APP}}
+    print("  ".join(f"{name} {value}" for name, value in about.items()))
+    print(f"load average before: {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}", flush=True)
+    began = time.monotonic()
+    fleet = Fleet("bench", binary)
+    keep(fleet)
+    bench = Bench(fleet, Floor(fleet))
+    if not machine.wait_until_quiet(3, 0.1):
+        bench.warn("the machine is busy with something else; the numbers will be worse than they should")
+    fleet.start_servers()
+    fleet.start_simulator("--ledger-limit", 2_000_000)
+    bench.settle()
+    for name in wanted:
+        if name == "live":
+            half_load(bench, options.runs, results)
+            print(live_table(results["live"]) + "\n", flush=True)
+            continue
+        if name == "peers":
+            results["peers"] = [bench.measure_peer(case) for case in PEERS]
+            print(cost_table(results["peers"]) + "\n", flush=True)
+            continue
+        cases, runs = (MAIN, options.runs) if name == "main" else (CURVES[name], 1)
+        floors = name == "main" or name in WITH_FLOOR
+        results[name] = [bench.measure(case, runs, floors) for case in cases]
+        print(cost_table(results[name]))
+        if floors:
+            print("\n" + floor_table(results[name]))
+        print(flush=True)
+    results["warnings"], results["seconds"] = bench.warnings, time.monotonic() - began
+    for warning in bench.warnings:
+        print(f"WARNING: {warning}")
+    print(f"{results['seconds']:.0f} seconds in all")
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench", add_help=False)
     parser.add_argument("--binary", type=pathlib.Path)
@@ -118,62 +161,7 @@ def main():
     wanted = options.only or ["main", "live"]
     wanted += ["peers"] * options.peers + list(CURVES) * options.curves
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    fleet = None
-    try:
-        binary = (options.binary or build()).absolute()
-        refuse_debug(binary)
-        about = machine.describe(binary)
-        load = os.getloadavg()
-        results = {"machine": about, "load_before": load, "settings": {
-            "runs": options.runs, "prefetch_per_connection": PREFETCH, "streams": 1000, "app": APP}}
-        print("  ".join(f"{name} {value}" for name, value in about.items()))
-        print(f"load average before: {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}", flush=True)
-        began = time.monotonic()
-        fleet = Fleet("bench", binary)
-        bench = Bench(fleet, Floor(fleet))
-        if not machine.wait_until_quiet(3, 0.1):
-            bench.warn("the machine is busy with something else; the numbers will be worse than they should")
-        fleet.start_servers()
-        fleet.start_simulator("--ledger-limit", 2_000_000)
-        bench.settle()
-        for name in wanted:
-            if name == "live":
-                half_load(bench, options.runs, results)
-                print(live_table(results["live"]) + "\n", flush=True)
-                continue
-            if name == "peers":
-                results["peers"] = [bench.measure_peer(case) for case in PEERS]
-                print(cost_table(results["peers"]) + "\n", flush=True)
-                continue
-            cases, runs = (MAIN, options.runs) if name == "main" else (CURVES[name], 1)
-            floors = name == "main" or name in WITH_FLOOR
-            results[name] = [bench.measure(case, runs, floors) for case in cases]
-            print(cost_table(results[name]))
-            if floors:
-                print("\n" + floor_table(results[name]))
-            print(flush=True)
-        results["warnings"], results["seconds"] = bench.warnings, time.monotonic() - began
-        for warning in bench.warnings:
-            print(f"WARNING: {warning}")
-        print(f"{results['seconds']:.0f} seconds in all")
-        if options.json:
-            options.json.write_text(json.dumps(results, indent=1) + "\n")
-        return 0
-    except Failed as failure:
-        say(f"bench: {failure}")
-        if fleet:
-            fleet.show_logs()
-        return 2
-    except OSError as error:
-        say(f"bench: {error}")
-        return 2
-    except KeyboardInterrupt:
-        say("bench: interrupted")
-        return 130
-    finally:
-        if fleet:
-            fleet.close()
+    return run_script("bench", lambda keep: measure_all(options, wanted, keep))
 
 
 sys.exit(main())

@@ -1,7 +1,6 @@
 """The soak behind scripts/soak: workers live through a long day, and nothing of them may grow."""
 
 import argparse
-import contextlib
 import dataclasses
 import json
 import os
@@ -12,7 +11,7 @@ import sys
 import time
 
 import machine
-from fleet import Failed, Fleet, say
+from fleet import Failed, Fleet, run_script, say
 from floor import Floor
 from release import build, refuse_debug
 from table import table
@@ -218,7 +217,7 @@ class Soak:
                 if worker.poll() is not None:
                     raise Failed(f"a worker ended with status {worker.returncode}")
             summary = self.fleet.control("GET", "/ledger/summary")
-            depths = {queue: self.depth(channel, queue) for queue in (*self.queues, "pushfleet.dead", "pushfleet.feedback")}
+            depths = {queue: self.fleet.depth(channel, queue) for queue in (*self.queues, "pushfleet.dead", "pushfleet.feedback")}
             left = sum(depths[queue] for queue in self.queues)
             state = (summary["requests"], tuple(depths.values()))
             if state != last:
@@ -235,9 +234,6 @@ class Soak:
         for queue in ("pushfleet.dead", "pushfleet.feedback"):
             channel.queue_purge(queue)
         channel.connection.close()
-
-    def depth(self, channel, queue):
-        return self.fleet.depth(channel, queue)
 
     def verify(self, number, expected, dead):
         seen = {prefix: set() for prefix in ("0000", "0503", "0410", "0413")}
@@ -336,6 +332,46 @@ def sample_table(samples):
          "duplicates"], rows)
 
 
+def live(options, rounds, keep):
+    """All rounds, and what has grown in them."""
+    binary = (options.binary or build()).absolute()
+    refuse_debug(binary)
+    about = machine.describe(binary)
+    print("  ".join(f"{name} {value}" for name, value in about.items()), flush=True)
+    began = time.monotonic()
+    fleet = Fleet("soak", binary)
+    keep(fleet)
+    soak = Soak(fleet)
+    soak.start()
+    sent = 0
+    for number in range(1, rounds + 1):
+        sent += soak.round(number, options.notifications // rounds)
+        sample = soak.sample(number, sent)
+        say(f"round {number} of {rounds}, {time.monotonic() - began:.0f} s: {sent:,} notifications, "
+            f"RSS {sample['rss_mb']:.1f} MB, {sample['descriptors']} descriptors, {sample['threads']} threads, Redis "
+            f"{sample['redis_keys']} + {sample['redis_done_keys']} keys and {sample['redis_mb']:.2f} MB, "
+            f"left {sample['left']}, lost {sample['lost']}, twice {sample['duplicates']}")
+        if soak.lost:
+            break
+    say("Waiting for Redis to forget what was interrupted …")
+    soak.settle()
+    print(sample_table(soak.samples))
+    if len(soak.samples) == rounds:
+        print("\n" + soak.judge())
+        happenings = soak.happenings()
+        print("\nthe workers saw: " + ", ".join(f"{count:,} {name}" for name, count in happenings.items()))
+    seconds = time.monotonic() - began
+    print(f"\n{sent:,} notifications in {seconds:.0f} seconds")
+    for problem in soak.problems:
+        print(f"PROBLEM: {problem}")
+    print("FAIL" if soak.problems else "PASS: nothing was lost and nothing has grown")
+    if options.json:
+        options.json.write_text(json.dumps({
+            "machine": about, "seconds": seconds, "notifications": sent, "samples": soak.samples,
+            "problems": soak.problems}, indent=1) + "\n")
+    return 1 if soak.problems else 0
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/soak", add_help=False)
     parser.add_argument("--notifications", type=int, default=10_000_000)
@@ -351,59 +387,7 @@ def main():
     if options.json and not options.json.absolute().parent.is_dir():
         parser.error(f"--json: there is no directory {options.json.parent}")
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    fleet = None
-    try:
-        binary = (options.binary or build()).absolute()
-        refuse_debug(binary)
-        about = machine.describe(binary)
-        print("  ".join(f"{name} {value}" for name, value in about.items()), flush=True)
-        began = time.monotonic()
-        fleet = Fleet("soak", binary)
-        soak = Soak(fleet)
-        soak.start()
-        sent = 0
-        for number in range(1, rounds + 1):
-            sent += soak.round(number, options.notifications // rounds)
-            sample = soak.sample(number, sent)
-            say(f"round {number} of {rounds}, {time.monotonic() - began:.0f} s: {sent:,} notifications, "
-                f"RSS {sample['rss_mb']:.1f} MB, {sample['descriptors']} descriptors, {sample['threads']} threads, Redis "
-                f"{sample['redis_keys']} + {sample['redis_done_keys']} keys and {sample['redis_mb']:.2f} MB, "
-                f"left {sample['left']}, lost {sample['lost']}, twice {sample['duplicates']}")
-            if soak.lost:
-                break
-        say("Waiting for Redis to forget what was interrupted …")
-        soak.settle()
-        print(sample_table(soak.samples))
-        if len(soak.samples) == rounds:
-            print("\n" + soak.judge())
-            happenings = soak.happenings()
-            print("\nthe workers saw: " + ", ".join(f"{count:,} {name}" for name, count in happenings.items()))
-        seconds = time.monotonic() - began
-        print(f"\n{sent:,} notifications in {seconds:.0f} seconds")
-        for problem in soak.problems:
-            print(f"PROBLEM: {problem}")
-        print("FAIL" if soak.problems else "PASS: nothing was lost and nothing has grown")
-        if options.json:
-            options.json.write_text(json.dumps({
-                "machine": about, "seconds": seconds, "notifications": sent, "samples": soak.samples,
-                "problems": soak.problems}, indent=1) + "\n")
-        return 1 if soak.problems else 0
-    except Failed as failure:
-        say(f"soak: {failure}")
-        if fleet:
-            fleet.show_logs()
-        return 2
-    except OSError as error:
-        say(f"soak: {error}")
-        return 2
-    except KeyboardInterrupt:
-        say("soak: interrupted")
-        return 130
-    finally:
-        if fleet:
-            with contextlib.suppress(KeyboardInterrupt):
-                fleet.close()
+    return run_script("soak", lambda keep: live(options, rounds, keep))
 
 
 if __name__ == "__main__":
