@@ -14,7 +14,7 @@ package struct FuzzCase {
     package private(set) var failed = 0
     package private(set) var sessionMemory = 0
 
-    /// More than nghttp2 may hold for one connection with `FuzzPlay.most` requests.
+    /// More than HPACK and parts of frames may take for one connection with `FuzzPlay.most` requests.
     package static let memoryBound = 1 << 20
 
     package init(_ input: UnsafeRawBufferPointer, on loop: EventLoop) {
@@ -26,7 +26,7 @@ package struct FuzzCase {
         self.answered = play.answered
         self.failed = play.outcomes.count - play.answered
         self.sessionMemory = play.http.sessionMemory
-        if self.sessionMemory > Self.memoryBound { self.faults.append("nghttp2 held \(self.sessionMemory) bytes") }
+        if self.sessionMemory > Self.memoryBound { self.faults.append("\(self.sessionMemory) bytes were held") }
     }
 }
 

@@ -200,7 +200,7 @@ import Wire
         #expect(end.record.late == 0)
         // What it took to see through it.
         #expect(end.written < 64 << 20)
-        // What nghttp2 held at most, header table and answers to be sent included, and what waited for the kernel.
+        // What was held at most, header table and part of a frame, and what waited for the kernel.
         #expect(end.sessionMemory > 0 && end.sessionMemory < 512 << 10, "\(end.sessionMemory) bytes")
         #expect(end.unsent < 512 << 10)
     }

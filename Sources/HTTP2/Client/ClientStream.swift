@@ -8,13 +8,6 @@ struct ClientStream: StreamRecord {
     var context: UInt64 = 0
     /// Has no outcome yet, and so stands in the list of those that wait.
     var isPending = false
-    var wasReset = false
-    /// The peer has sent END_STREAM.
-    var isEnded = false
-    /// The final response's header fields are arriving, not an informational one's and not trailers.
-    var takesHeaders = false
-    var status: Int32 = 0
-    var headerListSize = 0
 
     var startedAt = MonotonicTime(nanoseconds: 0)
     var older: Pointer?
@@ -22,43 +15,42 @@ struct ClientStream: StreamRecord {
 
     /// What of the request's body is still to be sent.
     var body = Body([])
+    /// How much of it the peer lets in; less than 0 after a SETTINGS that took some back (RFC 9113 §6.9.2).
+    var window = 0
 
+    var head = ResponseHead()
     /// Kept headers, then the response's body.
     var received = FlatBuffer()
     var keptEnd = 0
 
-    mutating func begin(context: UInt64, body: Body, at now: MonotonicTime) {
+    mutating func begin(_ id: Int32, context: UInt64, body: Body, window: Int, at now: MonotonicTime) {
+        self.id = id
         self.context = context
         self.isPending = true
-        self.wasReset = false
-        self.isEnded = false
-        self.takesHeaders = false
-        self.status = 0
-        self.headerListSize = 0
         self.startedAt = now
         self.body = body
+        self.window = window
+        self.head = ResponseHead()
         self.keptEnd = 0
     }
 
-    /// A `:status` arrived: whatever came before belonged to an informational response.
-    mutating func beginResponse(status: Int32) {
-        self.status = status
-        self.takesHeaders = status >= 200
+    mutating func keep(_ position: Int, _ value: UnsafeRawBufferPointer) {
+        self.received.append(UInt8(position))
+        self.received.append(UInt16(value.count))
+        self.received.append(value.baseAddress, value.count)
+        self.keptEnd = self.received.count
+    }
+
+    /// What was kept belonged to an informational response.
+    mutating func forget() {
         self.received.removeAll(keeping: 1024)
         self.keptEnd = 0
-    }
-
-    mutating func keep(_ position: Int, _ value: UnsafePointer<UInt8>?, _ size: Int) {
-        self.received.append(UInt8(position))
-        self.received.append(UInt16(size))
-        self.received.append(value, size)
-        self.keptEnd = self.received.count
     }
 
     func response(at now: MonotonicTime) -> HTTP2Response {
         let bytes = self.received.bytes
         return HTTP2Response(
-            status: Int(self.status),
+            status: self.head.status,
             body: UnsafeRawBufferPointer(rebasing: bytes[self.keptEnd...]),
             elapsed: now - self.startedAt,
             kept: UnsafeRawBufferPointer(rebasing: bytes[..<self.keptEnd])
@@ -66,7 +58,7 @@ struct ClientStream: StreamRecord {
     }
 
     mutating func clear() {
-        self.body = Body([])
+        self.body = .none
         self.received.removeAll(keeping: 1024)
     }
 

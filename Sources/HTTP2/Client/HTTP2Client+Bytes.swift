@@ -1,43 +1,33 @@
-internal import CNghttp2
 internal import Loop
 package import Wire
 
 extension HTTP2Client: TransportDelegate {
-    package func transportDidOpen(_: Transport) {
+    package func transportDidOpen(_ transport: Transport) {
         if self.phase == .connecting { self.phase = .waitingForSettings }
+        transport.write(RawFrame.preface)
+        transport.write(
+            RawFrame.settings([(2, 0), (6, UInt32(clamping: self.settings.maxHeaderListSize))])
+                + RawFrame.windowUpdate(stream: 0, by: UInt32(Self.receiveWindow - 65_535))
+        )
         self.liveness.bytesArrived(at: self.loop.now)
         self.aliveDeadline = self.loop.after(self.settings.settingsTimeout) {
             self.end(.settingsTimeout)
         }
     }
 
-    package func transport(_ transport: Transport, didReceive bytes: UnsafeRawBufferPointer) {
-        guard let session = self.session, self.phase != .closed else { return }
+    package func transport(_: Transport, didReceive bytes: UnsafeRawBufferPointer) {
+        guard self.phase != .closed else { return }
         if self.liveness.bytesArrived(at: self.loop.now) { self.stayAlive() }
-        guard self.gate.bytesArrived(bytes.count, at: self.loop.now) else {
-            return self.give(up: .tooMuchData, transport)
-        }
+        guard self.gate.bytesArrived(bytes.count, at: self.loop.now) else { return self.end(.tooMuchData) }
         var index = 0
-        var result = 0
-        self.isInsideSession = true
-        while result >= 0, self.phase != .closed, let piece = self.inbound.next(in: bytes, from: &index) {
-            switch piece {
-            case .received(let range):
-                let start = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self) + range.lowerBound
-                result = nghttp2_session_mem_recv(session, start, range.count)
-            case .held(let held):
-                result = nghttp2_session_mem_recv(session, held, held.count)
-            case .data(let id):
-                if !self.mayArrive("DATA", on: id) { result = Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
+        do throws(Violation) {
+            while self.phase != .closed, let frame = try self.reader.next(in: bytes, from: &index) {
+                try self.take(frame)
             }
+        } catch {
+            // A server of another protocol is told apart by how it begins, whatever else is wrong with it.
+            return self.end(self.hasSettings ? error : .noSettings)
         }
-        self.isInsideSession = false
-        guard self.phase != .closed else { return self.freeSession() }
-        guard result >= 0 else {
-            return self.give(up: self.violation ?? Violation(Nghttp2Error.text(Int32(result))), transport)
-        }
-        if nghttp2_session_want_write(session) != 0 { transport.setNeedsFlush() }
-        self.endIfSilent(session)
         self.endIfDrained()
     }
 
@@ -47,26 +37,9 @@ extension HTTP2Client: TransportDelegate {
             self.hasFreedStreams = false
             if self.availableStreams > 0 { self.delegate?.http2HasFreeStreams(self) }
         }
-        guard let session = self.session, self.phase != .closed else { return }
-        var room = self.settings.transport.highWater - transport.unsentBytes
-        while room > 0 {
-            var chunk: UnsafePointer<UInt8>?
-            self.isInsideSession = true
-            let size = nghttp2_session_mem_send(session, &chunk)
-            self.isInsideSession = false
-            guard self.phase != .closed else { return self.freeSession() }
-            guard size >= 0 else { return self.end(.protocolError(Nghttp2Error.text(Int32(size)))) }
-            guard size > 0 else { break }
-            let bytes = UnsafeRawBufferPointer(start: chunk, count: size)
-            self.goodbye = self.goodbye ?? RawFrame.goodbye(in: bytes)
-            if self.departing != 0 {
-                self.departures.append(self.departing, at: transport.bytesWritten)
-                self.departing = 0
-            }
-            transport.write(bytes)
-            room -= size
-        }
-        self.endIfSilent(session)
+        guard self.phase != .closed else { return }
+        self.sendHeld(transport)
+        self.sendBlocked()
         // A reset of ours that just left may have ended the last stream; it still has to reach the kernel.
         if self.phase == .draining, self.waiting.oldest == nil { self.loop.after(.zero) { self.endIfDrained() } }
     }
@@ -75,23 +48,13 @@ extension HTTP2Client: TransportDelegate {
         self.end(.transport(error))
     }
 
-    func give(up violation: Violation, _ transport: Transport) {
-        transport.write(RawFrame.goAway(lastStreamID: 0, violation))
-        self.end(.protocolError(violation.rule))
-    }
-
-    func settleDepartures(_ transport: Transport) {
+    /// Forgets which requests have gone all the way to the kernel.
+    private func settleDepartures(_ transport: Transport) {
         let gone = transport.bytesWritten - transport.unsentBytes
         while let first = self.departures.first, first.offset < gone { self.departures.removeFirst() }
     }
 
-    /// nghttp2 wants nothing more after it has said goodbye for a broken rule, or when GOAWAY left nothing open.
-    func endIfSilent(_ session: OpaquePointer) {
-        guard self.phase != .closed else { return }
-        guard nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 else { return }
-        if let goodbye = self.goodbye {
-            return self.end(.protocolError(Nghttp2Error.text(goodbye: goodbye, detail: self.violation?.rule)))
-        }
-        self.end(self.waiting.oldest == nil ? .drained : .protocolError("the session ended"))
-    }
+    /// What the peer may send at a time, on all streams together. Responses are tiny; the window must only never be
+    /// what they wait for.
+    static let receiveWindow = 1 << 20
 }

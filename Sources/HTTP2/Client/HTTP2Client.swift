@@ -1,12 +1,12 @@
-internal import CNghttp2
 package import Loop
 internal import Push
 package import Wire
 
 /// One HTTP/2 connection to a server (RFC 9113). It connects, serves, closes, is thrown away.
 ///
-/// nghttp2 is the state machine and the HPACK; the transport carries the bytes. Requests that are submitted in one
-/// turn leave together when it ends. Every request ends in exactly one call of `didReceive` or `didFail`.
+/// Frames and streams are our own, because a client's half of them is small and is on every push's way; nghttp2 reads
+/// HPACK, the transport carries the bytes. Requests that are submitted in one turn leave together when it ends. Every
+/// request ends in exactly one call of `didReceive` or `didFail`.
 package final class HTTP2Client {
     enum Phase {
         case connecting, waitingForSettings, ready, draining, closed
@@ -20,35 +20,45 @@ package final class HTTP2Client {
     let memory: SessionMemory?
     var delegate: (any HTTP2ClientDelegate)?
     var transport: Transport?
-    var session: OpaquePointer?
-    var isInsideSession = false
     var phase = Phase.connecting
 
-    var streams = StreamPool<ClientStream>()
-    var waiting = WaitingRequests()
-    /// nghttp2's callbacks of one frame all name the same stream; this saves looking it up each time.
-    var current: ClientStream.Pointer?
-    var currentID: Int32 = 0
+    // What arrives.
+    var reader = FrameReader()
+    let decoder: FieldDecoder
+    /// The header block of which CONTINUATION must come next.
+    var openBlock: OpenBlock?
+    var peer = PeerSettings()
+    var hasSettings = false
+    var awaitsAcknowledgement = true
+    /// DATA that arrived and was not told back by WINDOW_UPDATE yet.
+    var unacknowledgedData = 0
+    var gate: FloodGate
+    var liveness: Liveness
+    var lowestGoAway: Int32?
 
-    /// The request whose HEADERS nghttp2 is just handing out.
-    var departing: Int32 = 0
+    // What leaves.
+    var encoder = FieldEncoder()
+    var output = FlatBuffer()
+    /// How much body the peer lets in on all streams together.
+    var window = 65_535
+    /// Submitted, but the transport is full: nothing of them has been serialized.
+    var held: [HeldRequest] = []
+    /// Streams whose body waits for a window or for the transport, in order.
+    var blocked: [Int32] = []
     var lastHandedOver: Int32 = 0
-    var lastSubmitted: Int32 = 0
     var departures = Departures<Int32>()
+
+    // Requests.
+    var streams = StreamPool<ClientStream>()
+    var table = StreamTable()
+    var waiting = WaitingRequests()
+    var cut = CutStreams()
+    var lastSubmitted: Int32 = -1
     var hasFreedStreams = false
-    var taughtNames = false
 
     var requestDeadline: Deadline?
     var aliveDeadline: Deadline?
     var drainDeadline: Deadline?
-    var liveness: Liveness
-    var gate: FloodGate
-    var inbound = InboundFrames()
-    var cut = CutStreams()
-    var lowestGoAway: Int32?
-    var violation: Violation?
-    /// The error code of the GOAWAY with which nghttp2 itself ended the session.
-    var goodbye: UInt32?
 
     // MARK: Beginning
 
@@ -88,16 +98,13 @@ package final class HTTP2Client {
         self.liveness = Liveness(interval: settings.pingInterval, timeout: settings.pingTimeout, at: loop.now)
         self.gate = FloodGate(at: loop.now)
         self.memory = settings.measuresMemory ? SessionMemory() : nil
-        self.session = ClientSession.make(
-            owner: self,
-            maxHeaderListSize: settings.maxHeaderListSize,
-            memory: self.memory
-        )
+        self.decoder = FieldDecoder(memory: self.memory)
         self.transport = make(self)
     }
 
     deinit {
-        if let session = self.session { nghttp2_session_del(session) }
+        self.output.free()
+        self.reader.free()
     }
 
     // MARK: Streams
@@ -125,8 +132,8 @@ package final class HTTP2Client {
     /// Bytes handed to TLS or the kernel so far.
     package var bytesSent: Int { self.transport.map { $0.bytesWritten - $0.unsentBytes } ?? 0 }
 
-    /// The most bytes that nghttp2 has held for this connection at one time; 0 unless `Settings.measuresMemory`.
-    package var sessionMemory: Int { self.memory?.peak ?? 0 }
+    /// The most bytes that HPACK's table and parts of frames have taken at one time; 0 unless `Settings.measuresMemory`.
+    package var sessionMemory: Int { self.memory.map { $0.peak + self.reader.peak } ?? 0 }
 
     /// Sends one request when this turn ends.
     /// - Parameters:
@@ -138,23 +145,13 @@ package final class HTTP2Client {
     package func submit(_ headers: HeaderBlock, body: Body, context: UInt64) -> Int32 {
         precondition(self.availableStreams > 0, "a request was submitted where none may be")
         let stream = self.streams.take()
-        stream.pointee.begin(context: context, body: body, at: self.loop.now)
-        var provider = ClientSession.body(of: stream)
-        let id = headers.withFields(front: 2, teachesNames: !self.taughtNames) { start in
-            self.front.fill(start)
-        } _: { fields, count in
-            body.range.isEmpty
-                ? nghttp2_submit_request(self.session, nil, fields, count, nil, stream)
-                : nghttp2_submit_request(self.session, nil, fields, count, &provider, stream)
-        }
-        // Fails only without memory, or when the ids are used up, which `drain` below prevents.
-        precondition(id > 0, "nghttp2 takes no request")
-        self.taughtNames = true
-        stream.pointee.id = id
+        let id = self.lastSubmitted + 2
         self.lastSubmitted = id
+        stream.pointee.begin(id, context: context, body: body, window: self.peer.initialWindow, at: self.loop.now)
+        self.table.insert(stream)
         self.waiting.append(stream)
         if self.requestDeadline == nil { self.awaitOldest() }
-        self.transport?.setNeedsFlush()
+        self.send(stream, headers)
         // Ids end at 2³¹; a busy connection gets there within a day.
         if id >= Self.lastStreamID { self.drain() }
         return id
@@ -193,27 +190,34 @@ package final class HTTP2Client {
 
     func end(_ reason: CloseReason) {
         guard self.phase != .closed, let transport = self.transport else { return }
+        let last = self.lastThatMayHaveLeft(transport)
+        self.close(transport)
+        self.end(reason, last: last)
+    }
+
+    /// Tells the peer which rule it broke, behind all that was said before, and closes.
+    func end(_ violation: Violation) {
+        guard self.phase != .closed, let transport = self.transport else { return }
+        transport.write(RawFrame.goAway(lastStreamID: 0, violation))
+        transport.closeWhenSent()
+        self.end(.protocolError(violation.rule), last: self.lastHandedOver)
+    }
+
+    /// - Parameter last: no byte of later requests has left, and none will.
+    private func end(_ reason: CloseReason, last: Int32) {
         self.phase = .closed
         for deadline in [self.requestDeadline, self.aliveDeadline, self.drainDeadline] { deadline?.cancel() }
-        var neverLeft = self.lastHandedOver
-        if case .protocolError = reason {
-            // nghttp2 has just said why, in a GOAWAY.
-            transport.closeWhenSent()
-        } else {
-            neverLeft = self.lastThatMayHaveLeft(transport)
-            self.close(transport)
-        }
+        self.held = []
         while let request = self.waiting.oldest {
-            self.finish(request, request.pointee.id > neverLeft ? .notProcessed(.neverSent) : .unknown(.connectionLost))
+            self.finish(request, request.pointee.id > last ? .notProcessed(.neverSent) : .unknown(.connectionLost))
         }
         let delegate = self.delegate
         self.delegate = nil
         delegate?.http2(self, didClose: reason)
-        self.freeSession()
     }
 
     /// The last request of which some byte may be on its way. An encrypted record (at most 16 KiB) may be half gone.
-    func lastThatMayHaveLeft(_ transport: Transport) -> Int32 {
+    private func lastThatMayHaveLeft(_ transport: Transport) -> Int32 {
         let gone = transport.bytesWritten - transport.unsentBytes + (self.usesTLS ? 16 * 1024 : 0)
         var last = self.lastHandedOver
         while let first = self.departures.first {
@@ -226,15 +230,9 @@ package final class HTTP2Client {
         return last
     }
 
-    func close(_ transport: Transport) {
+    private func close(_ transport: Transport) {
         guard !transport.isClosed, transport.unsentBytes == 0 else { return transport.close() }
         transport.write(RawFrame.goAway(lastStreamID: 0, errorCode: 0, debugData: []))
         transport.closeWhenSent()
-    }
-
-    func freeSession() {
-        guard self.phase == .closed, !self.isInsideSession, let session = self.session else { return }
-        self.session = nil
-        nghttp2_session_del(session)
     }
 }

@@ -1,12 +1,12 @@
 internal import CNghttp2
 internal import Glibc
 
-/// Counts the memory that nghttp2 holds for one session. Lives longer than the session.
+/// Counts the memory that nghttp2 holds for one connection's HPACK. Lives longer than that.
 final class SessionMemory {
     private(set) var held = 0
     private(set) var peak = 0
 
-    /// The counting allocator; nghttp2 copies it.
+    /// The counting allocator.
     var allocator: nghttp2_mem {
         nghttp2_mem(
             mem_user_data: Unmanaged.passUnretained(self).toOpaque(),

@@ -2,7 +2,7 @@
 /// their deadlines.
 struct WaitingRequests {
     private(set) var oldest: ClientStream.Pointer?
-    private var newest: ClientStream.Pointer?
+    private(set) var newest: ClientStream.Pointer?
 
     mutating func append(_ stream: ClientStream.Pointer) {
         stream.pointee.newer = nil

@@ -4,9 +4,12 @@ internal import CNghttp2
 package enum HTTP2ErrorCode {
     package static let noError: UInt32 = 0
     package static let protocolError: UInt32 = 1
+    package static let flowControlError: UInt32 = 3
     package static let streamClosed: UInt32 = 5
+    package static let frameSizeError: UInt32 = 6
     package static let refusedStream: UInt32 = 7
     package static let cancel: UInt32 = 8
+    package static let compressionError: UInt32 = 9
     /// The peer finds that we ask for too much: fewer streams, or more patience.
     package static let enhanceYourCalm: UInt32 = 11
 

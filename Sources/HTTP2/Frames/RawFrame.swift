@@ -1,10 +1,20 @@
-/// Frames written past nghttp2, between two of its own (RFC 9113 §4.1).
+/// Frames as bytes (RFC 9113 §4.1): all of the client's, and what a server says past nghttp2, between two of its own.
 enum RawFrame {
     static let headerSize = 9
     static let data: UInt8 = 0
     static let headers: UInt8 = 1
+    static let priority: UInt8 = 2
+    static let reset: UInt8 = 3
     static let settings: UInt8 = 4
+    static let pushPromise: UInt8 = 5
+    static let ping: UInt8 = 6
     static let goAway: UInt8 = 7
+    static let windowUpdate: UInt8 = 8
+    static let continuation: UInt8 = 9
+
+    /// What a client says first (RFC 9113 §3.4).
+    static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    static let settingsAcknowledgement = Self.make(type: Self.settings, flags: 1, payload: [])
 
     struct Header {
         let type: UInt8
@@ -51,7 +61,15 @@ enum RawFrame {
         self.make(type: self.settings, payload: entries + [0, 3] + Self.bytes(limit))
     }
 
-    private static func bytes(_ value: UInt32) -> [UInt8] {
+    static func settings(_ entries: [(UInt8, UInt32)]) -> [UInt8] {
+        self.make(type: self.settings, payload: entries.flatMap { [0, $0.0] + self.bytes($0.1) })
+    }
+
+    static func windowUpdate(stream: Int32, by bytes: UInt32) -> [UInt8] {
+        self.make(type: self.windowUpdate, stream: stream, payload: self.bytes(bytes))
+    }
+
+    static func bytes(_ value: UInt32) -> [UInt8] {
         [UInt8(value >> 24), UInt8(value >> 16 & 0xff), UInt8(value >> 8 & 0xff), UInt8(value & 0xff)]
     }
 }

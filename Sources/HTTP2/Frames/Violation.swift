@@ -1,5 +1,5 @@
 /// A rule that the peer broke.
-struct Violation {
+struct Violation: Error {
     let rule: String
     /// What our GOAWAY says.
     let code: UInt32
@@ -15,6 +15,7 @@ struct Violation {
         self.init(String(decoding: bytes, as: UTF8.self))
     }
 
+    static let noSettings = Violation("no SETTINGS at the beginning", code: HTTP2ErrorCode.protocolError)
     static let tooManyFrames = Violation("too many frames to no purpose")
     static let tooMuchData = Violation("too much data to no purpose")
 }

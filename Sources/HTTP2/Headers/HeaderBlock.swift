@@ -1,5 +1,3 @@
-internal import CNghttp2
-
 /// The header fields of one request or response, in memory that is used again for the next one.
 ///
 /// Its owner builds the fields that all its messages share once, remembers `count`, and for each message cuts back to
@@ -9,21 +7,17 @@ internal import CNghttp2
 /// Pseudo-headers come before the others (RFC 9113 §8.3). `:scheme`, `:authority` and `:status` are not given here:
 /// the connection adds them.
 package final class HeaderBlock {
-    /// Room for what the connection puts in front: `:scheme` and `:authority`, or `:status`.
-    static let reserved = 2
-
-    private var fields: UnsafeMutablePointer<nghttp2_nv>
-    private var fieldCount = HeaderBlock.reserved
-    private var fieldCapacity = 24
-    /// Positions of fields whose name alone is to be indexed.
-    private var nameOnly: [Int] = []
+    private var fields: UnsafeMutablePointer<HeaderField>
+    private var fieldCapacity = 16
     private var text: UnsafeMutablePointer<UInt8>
     private var textCount = 0
-    private var textCapacity = 2048
+    private var textCapacity = 1024
+
+    /// The number of fields.
+    package private(set) var count = 0
 
     package init() {
         self.fields = .allocate(capacity: self.fieldCapacity)
-        self.fields.initialize(repeating: nghttp2_nv(), count: self.fieldCapacity)
         self.text = .allocate(capacity: self.textCapacity)
     }
 
@@ -32,19 +26,31 @@ package final class HeaderBlock {
         self.text.deallocate()
     }
 
-    /// The number of fields.
-    package var count: Int { self.fieldCount - Self.reserved }
+    /// Another block with the same fields.
+    func copy() -> HeaderBlock {
+        let copy = HeaderBlock()
+        for position in 0..<self.count {
+            var field = self.fields[position]
+            let size = (field.ownsName ? field.nameSize : 0) + field.valueSize
+            let from = UnsafeRawBufferPointer(start: field.ownsName ? field.name : field.value, count: size)
+            let start = copy.store(from, reserving: size)
+            if field.ownsName { field.name = UnsafePointer(start) }
+            field.value = UnsafePointer(start + size - field.valueSize)
+            copy.append(field)
+        }
+        return copy
+    }
+
+    /// The fields, until the block is changed.
+    var all: UnsafeBufferPointer<HeaderField> { UnsafeBufferPointer(start: self.fields, count: self.count) }
 
     /// Drops the fields behind the first `count`.
     package func cut(to count: Int) {
         precondition(count >= 0 && count <= self.count, "a block cannot be cut to more than it has")
         guard count < self.count else { return }
-        let first = self.fields[Self.reserved + count]
-        // A copied name lies before its value; any other name lies elsewhere.
-        let start = first.flags & UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue) == 0 ? first.name : first.value
-        self.textCount = start! - self.text
-        self.fieldCount = Self.reserved + count
-        while let last = self.nameOnly.last, last >= self.fieldCount { self.nameOnly.removeLast() }
+        let first = self.fields[count]
+        self.textCount = (first.ownsName ? first.name : first.value) - UnsafePointer(self.text)
+        self.count = count
     }
 
     /// Drops all fields.
@@ -54,18 +60,16 @@ package final class HeaderBlock {
 
     /// Appends a field; the value is copied.
     package func append(_ name: HeaderName, _ value: UnsafeRawBufferPointer) {
-        var flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue
-        if name.indexing != .full { flags |= NGHTTP2_NV_FLAG_NO_INDEX.rawValue }
-        if name.indexing == .nameOnly { self.nameOnly.append(self.fieldCount) }
         let start = self.store(value, reserving: value.count)
         self.append(
-            nghttp2_nv(
-                // nghttp2 does not write through it.
-                name: UnsafeMutablePointer(mutating: name.text.utf8Start),
+            HeaderField(
+                name: name.text.utf8Start,
+                nameSize: name.text.utf8CodeUnitCount,
                 value: start,
-                namelen: name.text.utf8CodeUnitCount,
-                valuelen: value.count,
-                flags: UInt8(flags)
+                valueSize: value.count,
+                indexing: name.indexing,
+                statics: name.statics,
+                ownsName: false
             )
         )
     }
@@ -106,60 +110,37 @@ package final class HeaderBlock {
 
     /// Appends a field whose name is known only at run time; both are copied, nothing is indexed.
     package func append(name: String, value: String) {
-        var name = name
+        // RFC 9113 §8.2.1: names are in lower case.
+        var name = name.lowercased()
         var value = value
         let length = name.utf8.count
         let start = name.withUTF8 { self.store(UnsafeRawBufferPointer($0), reserving: length + value.utf8.count) }
         value.withUTF8 { _ = self.store(UnsafeRawBufferPointer($0), reserving: $0.count) }
         self.append(
-            nghttp2_nv(
+            HeaderField(
                 name: start,
+                nameSize: length,
                 value: start + length,
-                namelen: length,
-                valuelen: value.utf8.count,
-                flags: UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
+                valueSize: value.utf8.count,
+                indexing: .none,
+                statics: 0..<0,
+                ownsName: true
             )
         )
     }
 
-    // MARK: Handing over
-
-    /// - Parameters:
-    ///   - front: how many of the reserved fields are used; `fill` sets them.
-    ///   - teachesNames: whether names that are to be indexed without their values are sent so that they are.
-    func withFields<Result>(
-        front: Int,
-        teachesNames: Bool,
-        _ fill: (UnsafeMutablePointer<nghttp2_nv>) -> Void,
-        _ body: (UnsafePointer<nghttp2_nv>, Int) -> Result
-    ) -> Result {
-        let start = self.fields + (Self.reserved - front)
-        fill(start)
-        if teachesNames { self.setNoIndex(false) }
-        defer { if teachesNames { self.setNoIndex(true) } }
-        return body(start, front + self.count)
-    }
-
-    private func setNoIndex(_ isSet: Bool) {
-        let flag = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
-        for position in self.nameOnly {
-            if isSet { self.fields[position].flags |= flag } else { self.fields[position].flags &= ~flag }
-        }
-    }
-
     // MARK: Memory
 
-    private func append(_ field: nghttp2_nv) {
-        if self.fieldCount == self.fieldCapacity {
-            let larger = UnsafeMutablePointer<nghttp2_nv>.allocate(capacity: 2 * self.fieldCapacity)
-            larger.initialize(repeating: nghttp2_nv(), count: 2 * self.fieldCapacity)
-            larger.update(from: self.fields, count: self.fieldCount)
+    private func append(_ field: HeaderField) {
+        if self.count == self.fieldCapacity {
+            let larger = UnsafeMutablePointer<HeaderField>.allocate(capacity: 2 * self.fieldCapacity)
+            larger.update(from: self.fields, count: self.count)
             self.fields.deallocate()
             self.fields = larger
             self.fieldCapacity *= 2
         }
-        self.fields[self.fieldCount] = field
-        self.fieldCount += 1
+        self.fields[self.count] = field
+        self.count += 1
     }
 
     /// Copies bytes behind the text and returns where they begin; at least `size` bytes from there on exist.
@@ -177,12 +158,11 @@ package final class HeaderBlock {
         let capacity = max(2 * self.textCapacity, self.textCount + size)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         larger.update(from: self.text, count: self.textCount)
-        for position in Self.reserved..<self.fieldCount {
-            let field = self.fields[position]
-            self.fields[position].value = larger + (field.value - self.text)
-            if field.flags & UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue) == 0 {
-                self.fields[position].name = larger + (field.name - self.text)
-            }
+        let old = UnsafePointer(self.text)
+        for position in 0..<self.count {
+            self.fields[position].value = UnsafePointer(larger + (self.fields[position].value - old))
+            guard self.fields[position].ownsName else { continue }
+            self.fields[position].name = UnsafePointer(larger + (self.fields[position].name - old))
         }
         self.text.deallocate()
         self.text = larger

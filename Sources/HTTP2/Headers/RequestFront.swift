@@ -1,34 +1,33 @@
-internal import CNghttp2
-
 /// The pseudo-headers that are the same for every request of a connection, in memory that lives as long as it.
 final class RequestFront {
-    private let scheme: UnsafeMutableBufferPointer<UInt8>
-    private let authority: UnsafeMutableBufferPointer<UInt8>
+    private let text: UnsafeMutableBufferPointer<UInt8>
+    let fields: UnsafeBufferPointer<HeaderField>
 
     init(scheme: String, authority: String) {
-        self.scheme = .allocate(capacity: scheme.utf8.count)
-        _ = self.scheme.initialize(from: scheme.utf8)
-        self.authority = .allocate(capacity: authority.utf8.count)
-        _ = self.authority.initialize(from: authority.utf8)
+        self.text = .allocate(capacity: scheme.utf8.count + authority.utf8.count)
+        _ = self.text.initialize(from: Array(scheme.utf8) + Array(authority.utf8))
+        let fields = UnsafeMutableBufferPointer<HeaderField>.allocate(capacity: 2)
+        let start = UnsafePointer(self.text.baseAddress!)
+        let end = scheme.utf8.count
+        fields.initializeElement(at: 0, to: Self.field(HeaderName(":scheme"), start, end))
+        fields.initializeElement(at: 1, to: Self.field(HeaderName(":authority"), start + end, authority.utf8.count))
+        self.fields = UnsafeBufferPointer(fields)
     }
 
     deinit {
-        self.scheme.deallocate()
-        self.authority.deallocate()
+        self.text.deallocate()
+        self.fields.deallocate()
     }
 
-    func fill(_ fields: UnsafeMutablePointer<nghttp2_nv>) {
-        fields[0] = Self.field(":scheme", self.scheme)
-        fields[1] = Self.field(":authority", self.authority)
-    }
-
-    private static func field(_ name: StaticString, _ value: UnsafeMutableBufferPointer<UInt8>) -> nghttp2_nv {
-        nghttp2_nv(
-            name: UnsafeMutablePointer(mutating: name.utf8Start),
-            value: value.baseAddress,
-            namelen: name.utf8CodeUnitCount,
-            valuelen: value.count,
-            flags: UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
+    private static func field(_ name: HeaderName, _ value: UnsafePointer<UInt8>, _ size: Int) -> HeaderField {
+        HeaderField(
+            name: name.text.utf8Start,
+            nameSize: name.text.utf8CodeUnitCount,
+            value: value,
+            valueSize: size,
+            indexing: name.indexing,
+            statics: name.statics,
+            ownsName: false
         )
     }
 }

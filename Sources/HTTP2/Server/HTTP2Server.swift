@@ -90,17 +90,9 @@ package final class HTTP2Server {
             digits[0] = UInt8(ascii: "0") + UInt8(status / 100 % 10)
             digits[1] = UInt8(ascii: "0") + UInt8(status / 10 % 10)
             digits[2] = UInt8(ascii: "0") + UInt8(status % 10)
-            let name: StaticString = ":status"
-            _ = headers.withFields(front: 1, teachesNames: false) { start in
-                start.pointee = nghttp2_nv(
-                    name: UnsafeMutablePointer(mutating: name.utf8Start),
-                    value: digits.baseAddress,
-                    namelen: name.utf8CodeUnitCount,
-                    valuelen: 3,
-                    flags: UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
-                )
-            } _: { fields, count in
-                hasData
+            ServerSession.withFields(status: UnsafePointer(digits.baseAddress!), headers) { fields, count in
+                _ =
+                    hasData
                     ? nghttp2_submit_response(session, id, fields, count, &provider)
                     : nghttp2_submit_response(session, id, fields, count, nil)
             }

@@ -93,4 +93,44 @@ enum ServerSession {
     private static func server(_ owner: UnsafeMutableRawPointer?) -> HTTP2Server {
         Unmanaged<HTTP2Server>.fromOpaque(owner!).takeUnretainedValue()
     }
+
+    /// A block's fields behind `:status`, as nghttp2 takes them.
+    /// - Parameter status: three digits.
+    static func withFields(
+        status: UnsafePointer<UInt8>,
+        _ headers: HeaderBlock,
+        _ body: (UnsafePointer<nghttp2_nv>, Int) -> Void
+    ) {
+        let count = headers.count + 1
+        let name: StaticString = ":status"
+        withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: count) { fields in
+            // nghttp2 does not write through these.
+            fields.initializeElement(
+                at: 0,
+                to: nghttp2_nv(
+                    name: UnsafeMutablePointer(mutating: name.utf8Start),
+                    value: UnsafeMutablePointer(mutating: status),
+                    namelen: name.utf8CodeUnitCount,
+                    valuelen: 3,
+                    flags: UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
+                )
+            )
+            for (position, field) in headers.all.enumerated() {
+                var flags = NGHTTP2_NV_FLAG_NONE.rawValue
+                if !field.ownsName { flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue }
+                if field.indexing != .full { flags |= NGHTTP2_NV_FLAG_NO_INDEX.rawValue }
+                fields.initializeElement(
+                    at: position + 1,
+                    to: nghttp2_nv(
+                        name: UnsafeMutablePointer(mutating: field.name),
+                        value: UnsafeMutablePointer(mutating: field.value),
+                        namelen: field.nameSize,
+                        valuelen: field.valueSize,
+                        flags: UInt8(flags)
+                    )
+                )
+            }
+            body(fields.baseAddress!, count)
+        }
+    }
 }

@@ -30,4 +30,11 @@ package struct Body {
         self.range = taken.upperBound..<self.range.upperBound
         return taken.count
     }
+
+    /// Takes the first `count` bytes away, which are there, and gives them to `use`.
+    mutating func takeFirst(_ count: Int, _ use: (UnsafeRawBufferPointer) -> Void) {
+        let end = self.range.lowerBound + count
+        self.bytes.withUnsafeBytes { use(UnsafeRawBufferPointer(rebasing: $0[self.range.lowerBound..<end])) }
+        self.range = end..<self.range.upperBound
+    }
 }

@@ -19,6 +19,24 @@ struct FlatBuffer {
         self.count += MemoryLayout<Value>.size
     }
 
+    /// Makes room for `size` more bytes, which count as there from now on and are the caller's to write.
+    mutating func extend(by size: Int) -> UnsafeMutableRawPointer {
+        let start = self.reserve(size) + self.count
+        self.count += size
+        return start
+    }
+
+    /// Overwrites bytes that are there.
+    mutating func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
+        precondition(offset + MemoryLayout<Value>.size <= self.count, "outside the bytes that are there")
+        self.base?.storeBytes(of: value, toByteOffset: offset, as: Value.self)
+    }
+
+    /// Drops the bytes behind the first `count`.
+    mutating func cut(to count: Int) {
+        self.count = min(self.count, count)
+    }
+
     /// Empties it; memory beyond `limit` bytes goes back to the system.
     mutating func removeAll(keeping limit: Int) {
         self.count = 0
