@@ -1,7 +1,7 @@
 internal import CNghttp2
 internal import Glibc
 
-/// Counts the memory that nghttp2 holds for one connection's HPACK. Lives longer than that.
+/// Counts the memory that nghttp2 holds for one connection's HPACK.
 final class SessionMemory {
     private(set) var held = 0
     private(set) var peak = 0

@@ -5,9 +5,11 @@ final class FieldDecoder {
     private var inflater: OpaquePointer?
     /// nghttp2 keeps a pointer to it, nothing else.
     private let allocator: UnsafeMutablePointer<nghttp2_mem>
+    private let memory: SessionMemory?
 
-    /// - Parameter memory: counts what is held, and outlives this; nil for no counting.
+    /// - Parameter memory: counts what is held; nil for no counting.
     init(memory: SessionMemory?) {
+        self.memory = memory
         self.allocator = .allocate(capacity: 1)
         self.allocator.initialize(to: memory?.allocator ?? nghttp2_mem())
         let status =
