@@ -46,19 +46,37 @@ package struct ApnsID: Equatable, Sendable {
 
     private static func hex(_ uuid: InlineArray<16, UInt8>) -> InlineArray<36, UInt8> {
         var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
-        var position = 0
-        for index in 0..<16 {
-            if index == 4 || index == 6 || index == 8 || index == 10 { position += 1 }
-            text[unchecked: position] = Self.digit(uuid[unchecked: index] >> 4)
-            text[unchecked: position + 1] = Self.digit(uuid[unchecked: index] & 15)
-            position += 2
+        uuid.span.withUnsafeBytes { bytes in
+            var span = text.mutableSpan
+            span.withUnsafeMutableBytes { text in
+                func put(_ source: Int, _ target: Int) {
+                    let digits = Self.digits(bytes.loadUnaligned(fromByteOffset: source, as: UInt32.self))
+                    text.storeBytes(of: digits, toByteOffset: target, as: UInt64.self)
+                }
+                func putHalf(_ source: Int, _ target: Int) {
+                    let digits = Self.digits(UInt32(bytes.loadUnaligned(fromByteOffset: source, as: UInt16.self)))
+                    text.storeBytes(of: UInt32(truncatingIfNeeded: digits), toByteOffset: target, as: UInt32.self)
+                }
+                put(0, 0)
+                putHalf(4, 9)
+                putHalf(6, 14)
+                putHalf(8, 19)
+                putHalf(10, 24)
+                put(12, 28)
+            }
         }
         return text
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 {
-        // From 10 on the high bit is set, which moves the digit on to the letters.
-        value &+ UInt8(ascii: "0") &+ ((value &+ 118) >> 7) &* 39
+    /// The eight digits of four bytes, both in the order of memory on a machine that puts the lowest byte first.
+    private static func digits(_ bytes: UInt32) -> UInt64 {
+        var spread = UInt64(bytes)
+        spread = (spread & 0xffff) | (spread & 0xffff_0000) << 16
+        spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff
+        spread = (spread >> 4 | spread << 8) & 0x0f0f_0f0f_0f0f_0f0f
+        // From 10 on a digit is a letter.
+        let letters = (spread &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return spread &+ 0x3030_3030_3030_3030 &+ letters &* 39
     }
 
     /// 4a9d5ac4-0d0b-4d54-9c5e-7d2f7c9c2b61, made once for this purpose.

@@ -39,8 +39,8 @@ package final class RequestHeaders {
             }
         }
         self.block.append(Name.pushType, job.pushType.rawValue)
-        self.block.append(Name.priority, job.priority.rawValue)
-        if let expiration = job.expiresAt { self.block.append(Name.expiration, expiration.seconds) }
+        self.block.append(Name.priority, Int(job.priority.rawValue))
+        if let expiration = job.expiresAt { self.block.append(Name.expiration, Int(expiration.seconds)) }
         job.withCollapseID { collapse in
             if !collapse.isEmpty { self.block.append(Name.collapseID, collapse) }
         }
@@ -53,8 +53,8 @@ package final class RequestHeaders {
         id.text.span.withUnsafeBytes { self.block.append(Name.requestID, $0) }
         job.withChannelID { self.block.append(Name.channelID, $0) }
         self.block.append(Name.pushType, job.pushType.rawValue)
-        self.block.append(Name.priority, job.priority.rawValue)
-        self.block.append(Name.expiration, job.expiresAt?.seconds ?? 0)
+        self.block.append(Name.priority, Int(job.priority.rawValue))
+        self.block.append(Name.expiration, job.expiresAt.map { Int($0.seconds) } ?? 0)
     }
 
     /// Sends what was filled in, once.

@@ -91,9 +91,9 @@ package final class HeaderBlock {
     }
 
     /// Appends a decimal number.
-    package func append(_ name: HeaderName, _ value: some BinaryInteger) {
+    package func append(_ name: HeaderName, _ value: Int) {
         withUnsafeTemporaryAllocation(byteCount: 24, alignment: 1) { digits in
-            var rest = Int64(clamping: value).magnitude
+            var rest = value.magnitude
             var start = digits.count
             repeat {
                 start -= 1

@@ -13,8 +13,9 @@ enum StaticTable {
         return UInt8(first + 1)..<UInt8(last + 2)
     }
 
-    /// The one of `indices` that has the given value; nil if none has.
+    /// The one of `indices` that has the given value; nil if none has. Requests use values of entries 2 … 7 only.
     static func entry(among indices: Range<UInt8>, with value: UnsafePointer<UInt8>, _ size: Int) -> Int? {
+        guard indices.lowerBound > 1, indices.upperBound <= 8 else { return nil }
         for index in indices {
             guard let known = self.value(index), known.utf8CodeUnitCount == size else { continue }
             if memcmp(known.utf8Start, value, size) == 0 { return Int(index) }

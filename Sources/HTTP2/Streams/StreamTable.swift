@@ -1,11 +1,14 @@
 /// The open streams of a client connection by their ids: a hash table with open addresses.
 ///
-/// Ids are odd and follow each other, so the ids of streams that are open together seldom meet.
+/// Half of the slots stay free, and ids, which follow each other, are scattered over them: taking one out looks only at
+/// the few that stand right behind it.
 struct StreamTable: ~Copyable {
     typealias Stream = ClientStream.Pointer
 
     private var slots: UnsafeMutablePointer<Stream?>
     private var mask = 63
+    /// 32 less the number of bits in `mask`.
+    private var shift: UInt32 = 26
     private var count = 0
 
     init() {
@@ -58,7 +61,8 @@ struct StreamTable: ~Copyable {
         }
     }
 
-    private func home(_ id: Int32) -> Int { Int(id >> 1) & self.mask }
+    /// Knuth's multiplicative hash.
+    private func home(_ id: Int32) -> Int { Int((UInt32(bitPattern: id >> 1) &* 2_654_435_769) >> self.shift) }
 
     private func put(_ stream: Stream) {
         var slot = self.home(stream.pointee.id)
@@ -72,6 +76,7 @@ struct StreamTable: ~Copyable {
         self.slots = .allocate(capacity: 2 * size)
         self.slots.initialize(repeating: nil, count: 2 * size)
         self.mask = 2 * size - 1
+        self.shift -= 1
         for slot in 0..<size {
             if let stream = old[slot] { self.put(stream) }
         }
