@@ -36,8 +36,9 @@ CURVES = {
     "connections": [
         Case(f"{count} connections, 40 ms", messages=50_000, connections=count, latency=40, streams_per_connection=100)
         for count in (1, 4, 16)],
-    # A thousand are gone before the second look at them.
-    "backlog": [Case(f"backlog of {count:,}", messages=count) for count in (10_000, 100_000, 1_000_000)],
+    "backlog": [
+        Case(f"backlog of {count:,}", messages=count, bursts=20 if count == 1000 else 0)
+        for count in (1000, 10_000, 100_000, 1_000_000)],
     "retries": [Case(f"{share} % retries", messages=40_000, retried=share) for share in (0, 5, 50)],
     "latency": [Case(f"answers after {ms} ms", messages=40_000, connections=2, latency=ms) for ms in (0, 40, 150)],
 }
@@ -88,6 +89,19 @@ def live_table(results):
          "idle % of a core"], rows)
 
 
+def latency_table(results):
+    rows = []
+    for result in results:
+        live = result.get("live")
+        if live:
+            delays = live["latency_ms"]
+            rows.append([
+                result["case"]["name"], f"{live['per_second']:,.0f}", f"{live['cpu_us']:.2f}",
+                *(f"{delays[name]:.1f}" for name in ("p50", "p90", "p99", "p999", "max"))])
+    return table(
+        ["published at half its speed", "per second", "worker µs", "p50 ms", "p90", "p99", "p99.9", "max"], rows)
+
+
 def half_load(bench, runs, results):
     """All it can with publishing at the same time, and then half of that."""
     say("published while it sends …")
@@ -129,9 +143,16 @@ def measure_all(options, wanted, keep):
         cases, runs = (MAIN, options.runs) if name == "main" else (CURVES[name], 1)
         floors = name == "main" or name in WITH_FLOOR
         results[name] = [bench.measure(case, runs, floors) for case in cases]
+        # What waits in a backlog was published long ago.
+        if name not in ("main", "backlog"):
+            for case, result in zip(cases, results[name]):
+                say(f"{case.name}, published at half its speed …")
+                result["live"] = bench.live(case, max(1, int(result["per_second"] / case.tokens / 2)), 3, looks_at_idle=False)
         print(cost_table(results[name]))
         if floors:
             print("\n" + floor_table(results[name]))
+        if name in CURVES and name != "backlog":
+            print("\n" + latency_table(results[name]))
         print(flush=True)
     results["warnings"], results["seconds"] = bench.warnings, time.monotonic() - began
     for warning in bench.warnings:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -36,6 +37,7 @@ class Case:
     connections: int = 1  # of all workers together
     latency: int = 0  # milliseconds from a request's arrival to its answer
     streams_per_connection: int = 500
+    bursts: int = 0  # the messages come so many times, each time all of them while the worker stands still
     goal: float | None = None  # times the floor
 
     @property
@@ -153,6 +155,8 @@ class Bench:
         published = self.floor.publish(**self.publish_options(case))
         self.settle()
         first, _ = self.newest()
+        if case.bursts:
+            return self.drain_bursts(case, published)
         pids = [self.fleet.simulator.pid, int(self.fleet.rabbitmq["pid"]), int(self.fleet.redis["pid"])]
         started = time.time() * 1000
         workers = (start or self.start_workers)(case)
@@ -184,6 +188,38 @@ class Bench:
                 "simulator_us": watch.used(pids[0]) * 1e6 / (end - begin),
                 "broker_us": watch.used(pids[1]) * 1e6 / (notifications / case.tokens),
                 "others": others,
+                "published_per_second": published["count"] / published["seconds"],
+            }
+        finally:
+            self.stop_workers(workers)
+
+    def drain_bursts(self, case, published):
+        """Too few messages to be watched: the same again and again, while the worker is stopped, and then let go."""
+        workers = self.start_workers(case)
+        try:
+            pids = [process.pid for process in workers]
+            self.wait_for(self.base + case.requests)
+            spent, calls, cpu = 0, self.redis_calls(), cpu_microseconds(*pids)
+            for _ in range(case.bursts):
+                before, _ = self.newest()
+                for pid in pids:
+                    os.kill(pid, signal.SIGSTOP)
+                try:
+                    self.floor.publish(**self.publish_options(case))
+                finally:
+                    for pid in pids:
+                        os.kill(pid, signal.SIGCONT)
+                _, last = self.wait_for(before + case.requests)
+                first = self.fleet.control("GET", f"/ledger?limit=1&before={before + 2}")["entries"]
+                spent += last - first[0]["arrival"]
+            time.sleep(0.7)
+            notifications = case.bursts * case.notifications
+            now, most = zip(*(machine.memory_mb(pid) for pid in pids))
+            return {
+                "cpu_us": (cpu_microseconds(*pids) - cpu) / notifications,
+                "per_second": notifications / max(0.001, spent / 1000),
+                "redis_calls": (self.redis_calls() - calls) / notifications,
+                "rss_mb": max(now), "rss_peak_mb": max(most),
                 "published_per_second": published["count"] / published["seconds"],
             }
         finally:
@@ -269,39 +305,44 @@ class Bench:
 
     # Latency
 
-    def live(self, case, rate, seconds):
-        """Publishes at a rate while the workers run, and looks at when each push arrived.
+    def live(self, case, rate, seconds, looks_at_idle=True):
+        """Publishes at a rate while the workers run, and looks at when each push arrived for the first time.
 
         - rate: messages per second; 0 for as fast as it goes."""
+        messages = max(1, round(rate * seconds)) if rate else case.messages
+        case = dataclasses.replace(case, messages=messages)
         self.prepare(case)
         self.teach(case)
         workers = self.start_workers(case)
         try:
-            messages = rate * seconds if rate else case.messages
             pids = [process.pid for process in workers]
-            warm = {**self.publish_options(case), "messages": 500}
             first, _ = self.newest()
-            self.floor.publish(**warm)
-            first, _ = self.wait_for(first + 500 * case.tokens)
-            time.sleep(1)
-            idle = cpu_microseconds(*pids)
-            time.sleep(3)
-            idle = (cpu_microseconds(*pids) - idle) / 3e6
+            warm = max(case.apps, 500 // case.tokens)
+            self.floor.publish(**{**self.publish_options(case), "messages": warm, "retried_percent": 0})
+            first, _ = self.wait_for(first + warm * case.tokens)
+            result = {"case": dataclasses.asdict(case), "rate": rate}
+            if looks_at_idle:
+                time.sleep(1)
+                idle = cpu_microseconds(*pids)
+                time.sleep(3)
+                result["idle_share"] = (cpu_microseconds(*pids) - idle) / 3e6
             cpu = cpu_microseconds(*pids)
-            published = self.floor.publish(**{**self.publish_options(case), "messages": messages, "rate": rate})
-            end, _ = self.wait_for(first + messages * case.tokens)
+            published = self.floor.publish(**{**self.publish_options(case), "rate": rate})
+            self.wait_for(first + case.requests)
             time.sleep(0.7)
-            cpu = (cpu_microseconds(*pids) - cpu) / (end - first)
-            delays, begin, finish = [], 1 << 62, 0
+            cpu = cpu_microseconds(*pids) - cpu
+            arrivals = {}
             for entry in self.fleet.ledger():
                 if entry["sequence"] <= first:
                     break
-                delays.append(entry["arrival"] + 0.5 - int(entry["token"][4:20], 16) / 1000)
-                begin, finish = min(begin, entry["arrival"]), max(finish, entry["arrival"])
-            delays.sort()
+                # From the newest to the oldest: what stays is the first attempt.
+                arrivals[entry["token"]] = entry["arrival"]
+            delays = sorted(
+                arrival + 0.5 - int(token[4:20], 16) / 1000 for token, arrival in arrivals.items())
+            took = max(arrivals.values()) - min(arrivals.values())
             return {
-                "case": dataclasses.asdict(case), "rate": rate, "published": published["count"] / published["seconds"],
-                "per_second": len(delays) / ((finish - begin) / 1000), "cpu_us": cpu, "idle_share": idle,
+                **result, "published": published["count"] / published["seconds"],
+                "per_second": len(delays) / max(0.001, took / 1000), "cpu_us": cpu / case.notifications,
                 "latency_ms": {name: delays[int(len(delays) * share)] for name, share in
                                {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}.items()} | {"max": delays[-1]},
                 "rss_mb": max(machine.memory_mb(pid)[0] for pid in pids),

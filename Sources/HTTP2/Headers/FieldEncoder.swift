@@ -63,7 +63,9 @@ struct FieldEncoder: ~Copyable {
     }
 
     private mutating func write(_ field: HeaderField, _ writer: inout BlockWriter) {
-        if let index = StaticTable.entry(among: field.statics, with: field.value, field.valueSize) {
+        if field.statics.upperBound - field.statics.lowerBound > 1,
+            let index = StaticTable.entry(among: field.statics, with: field.value, field.valueSize)
+        {
             return writer.integer(index, bits: 7, first: 0x80)
         }
         var name = Int(field.statics.lowerBound)

@@ -13,7 +13,8 @@ enum StaticTable {
         return UInt8(first + 1)..<UInt8(last + 2)
     }
 
-    /// The one of `indices` that has the given value; nil if none has. Requests use values of entries 2 … 7 only.
+    /// The one of `indices` that has the given value; nil if none has. Only names that stand there more than
+    /// once have values, but for one, and requests use those of entries 2 … 7.
     static func entry(among indices: Range<UInt8>, with value: UnsafePointer<UInt8>, _ size: Int) -> Int? {
         guard indices.lowerBound > 1, indices.upperBound <= 8 else { return nil }
         for index in indices {
