@@ -28,6 +28,8 @@ package struct RedisCommand: Hashable, Sendable {
         argument.withUnsafeBytes { self.append($0) }
     }
 
+    package mutating func add(_ argument: UnsafeRawBufferPointer) { self.append(argument) }
+
     package mutating func add(_ argument: Int64) {
         self.appendLength(of: Self.digits(argument), marker: UInt8(ascii: "$"))
         self.appendDecimal(argument)
