@@ -18,6 +18,8 @@ final class Flight {
     let foreignHeaders: [Header]
     /// When it was published, for measuring; when it was received, if nobody said.
     let published: UnixTime
+    /// When it came here.
+    let received: UnixTime
     /// Where its age begins.
     let start: UnixTime
     /// Attempts that counted, before this delivery.
@@ -26,6 +28,8 @@ final class Flight {
     let copies: Int
     /// How often a quorum queue has handed it out before.
     let deliveryCount: Int
+    /// Whether the broker has handed it out before.
+    let isRedelivered: Bool
     /// What became of each token.
     var ledger: TokenLedger
     /// Requests that wait for Apple's answer.
@@ -44,6 +48,8 @@ final class Flight {
     var isLost = false
     /// Whether its done tokens are already listed for writing to Redis.
     var isListedAsDirty = false
+    /// What the trail will be told of its tokens.
+    var trace: FlightTrace
 
     convenience init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
         self.init(cargo: job, delivery, on: line, start: start, now: now)
@@ -61,10 +67,13 @@ final class Flight {
         self.routingKey = line.routingKey ?? delivery.routingKey
         self.foreignHeaders = delivery.headers.foreign
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
+        self.received = now
         self.start = start
         self.attempts = delivery.headers.attempt
         self.copies = delivery.headers.copy
         self.deliveryCount = delivery.headers.deliveryCount
+        self.isRedelivered = delivery.redelivered
+        self.trace = FlightTrace(tokenCount: cargo?.tokenCount ?? 0)
         self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1, tellsDelivered: cargo?.wantsReceipt ?? false)
     }
 
@@ -75,6 +84,8 @@ final class Flight {
             yield self.cargo.unsafelyUnwrapped
         }
     }
+
+    var isBroadcast: Bool { self.cargo?.isBroadcast ?? false }
 
     /// Whether somebody wants to know what became of each token.
     var wantsReceipt: Bool { self.ledger.tellsDelivered }
