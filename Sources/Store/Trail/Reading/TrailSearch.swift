@@ -20,6 +20,13 @@ package struct TrailSearch: Sendable {
         package let hasMore: Bool
         /// Parts of the trail that cannot be read: somebody else wrote there, or a newer version.
         package let unreadable: Int
+
+        package init(stories: [MessageStory], coverage: TrailCoverage, hasMore: Bool, unreadable: Int) {
+            self.stories = stories
+            self.coverage = coverage
+            self.hasMore = hasMore
+            self.unreadable = unreadable
+        }
     }
 
     package enum Step: Sendable {

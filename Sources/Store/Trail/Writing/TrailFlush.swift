@@ -7,8 +7,6 @@ internal import Push
 package final class TrailFlush {
     /// Called before each flush by the clock: what is not over, but worth to be told, is appended then.
     package var beforeFlush: () -> Void = {}
-    /// Records that nobody will find, since the last time this was called.
-    package var onLoss: (Int64) -> Void = { _ in }
     /// Why a flush failed, told when it begins and never again until one has worked.
     package var onRefusal: (String) -> Void = { _ in }
 
@@ -56,7 +54,7 @@ package final class TrailFlush {
         earlier: [EarlierAnswer]
     ) {
         guard self.isOn else { return }
-        if !self.log.append(message, id: id, tokens: tokens, earlier: earlier) { self.lose(1) }
+        if !self.log.append(message, id: id, tokens: tokens, earlier: earlier) { self.lost += 1 }
         if self.log.isFull { self.flush() }
     }
 
@@ -129,7 +127,7 @@ package final class TrailFlush {
             self.namesWritten = known > names ? names : 0
         case .failure(let failure):
             self.lost += lost
-            self.lose(messages)
+            self.lost += messages
             if case .refused(let error) = failure, !self.isRefused {
                 self.isRefused = true
                 self.onRefusal(error.text)
@@ -139,14 +137,9 @@ package final class TrailFlush {
     }
 
     private func giveUp() {
-        self.lose(Int64(self.log.messages))
+        self.lost += Int64(self.log.messages)
         self.log.clear()
         self.report()
-    }
-
-    private func lose(_ count: Int64) {
-        self.lost += count
-        self.onLoss(count)
     }
 
     private func report() {
