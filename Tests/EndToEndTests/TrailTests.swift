@@ -7,7 +7,9 @@ import Testing
 extension EndToEnd {
     /// `pushfleet find` after everything, with no worker alive: what an operator types and reads.
     @Suite struct Trails {
-        @Test func `What became of a message can be found by its id and by its token when no worker is left`() async throws {
+        @Test func `What became of a message can be found by its id and by its token when no worker is left`()
+            async throws
+        {
             try await Fleet.run { fleet in
                 let folder = try Self.folder()
                 let path = try fleet.writeConfiguration(in: folder)
@@ -18,7 +20,12 @@ extension EndToEnd {
                 )
                 try await fleet.answer(503, "ServiceUnavailable", to: "5030", limit: 1)
                 try await fleet.answer(400, "BadTopic", to: "4000")
-                try await fleet.answer(410, nil, body: #"{"reason":"Unregistered","timestamp":1767225600000}"#, to: "4100")
+                try await fleet.answer(
+                    410,
+                    nil,
+                    body: #"{"reason":"Unregistered","timestamp":1767225600000}"#,
+                    to: "4100"
+                )
                 let uuid = "5b1f2c3d-0a4e-4f6b-8c9d-0e1f2a3b4c5d"
                 try await fleet.publish(Draft(good), messageID: uuid)
                 try await fleet.publish(Draft(retried), messageID: "retried")
@@ -57,8 +64,20 @@ extension EndToEnd {
                 #expect(try await find.all(good, "--app", "com.example.other").isEmpty)
                 #expect(try await find.one("many \u{1b}[31m", "--token", gone).states == [["gone"]])
 
-                try await find.expect(["retried"], says: "503 ServiceUnavailable", "accepted by Apple", "attempt 2", "connection")
-                try await find.expect([dead], says: "dead-lettered: apns_rejected", "400 BadTopic", "What to do:", "apns-id")
+                try await find.expect(
+                    ["retried"],
+                    says: "503 ServiceUnavailable",
+                    "accepted by Apple",
+                    "attempt 2",
+                    "connection"
+                )
+                try await find.expect(
+                    [dead],
+                    says: "dead-lettered: apns_rejected",
+                    "400 BadTopic",
+                    "What to do:",
+                    "apns-id"
+                )
                 try await find.expect([gone], says: "410 Unregistered", "2026-01-01 00:00:00.000 UTC")
                 let missing = try await WorkerBinary.run(["find", "no such", "--config", path], in: folder)
                 #expect(missing.status == 1 && missing.output.contains("the trail begins"))
@@ -143,7 +162,10 @@ private struct Find {
     func all(_ arguments: String...) async throws -> [Story] { try await self.all(arguments) }
 
     private func all(_ arguments: [String]) async throws -> [Story] {
-        let outcome = try await WorkerBinary.run(["find"] + arguments + ["--json", "--config", self.path], in: self.folder)
+        let outcome = try await WorkerBinary.run(
+            ["find"] + arguments + ["--json", "--config", self.path],
+            in: self.folder
+        )
         // Not finding anything is told on standard error as well.
         let text = outcome.output.components(separatedBy: "\n}\n")[0] + "\n}\n"
         let json = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(outcome)")

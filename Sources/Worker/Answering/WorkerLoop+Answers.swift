@@ -21,11 +21,10 @@ extension WorkerLoop {
         flight.inFlight -= 1
         let line = flight.line
         sender.ended(line.turn.app)
-        let hash = flight.trace[token].hash
-        flight.trace.answered(
+        let hash = flight.fingerprint(token)
+        flight.answered(
             token,
-            after: self.time(since: flight),
-            latency: latency,
+            after: flight.milliseconds(at: self.loop.wallTime),
             connection: connection,
             name: reply.status == 200 ? 0 : self.words.answer(reply)
         )
@@ -69,11 +68,10 @@ extension WorkerLoop {
         flight.inFlight -= 1
         let line = flight.line
         sender.ended(line.turn.app)
-        let hash = flight.trace[token].hash
-        flight.trace.answered(
+        let hash = flight.fingerprint(token)
+        flight.answered(
             token,
-            after: self.time(since: flight),
-            latency: .zero,
+            after: flight.milliseconds(at: self.loop.wallTime),
             connection: connection,
             name: self.words.failure(failure)
         )

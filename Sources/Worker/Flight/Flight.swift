@@ -1,5 +1,6 @@
 internal import Broker
 internal import Push
+internal import Store
 
 /// One message between its delivery and its acknowledgement.
 ///
@@ -48,8 +49,15 @@ final class Flight {
     var isLost = false
     /// Whether its done tokens are already listed for writing to Redis.
     var isListedAsDirty = false
-    /// What the trail will be told of its tokens.
-    var trace: FlightTrace
+    /// What the trail will be told of its tokens: of several, or of the only one.
+    let traces: UnsafeMutablePointer<TokenTrace>?
+    var onlyTrace = TokenTrace()
+    /// Answers after which a token was sent to again at once.
+    var earlierAnswers: [EarlierAnswer] = []
+    /// Whether the trail was told of it while it was not over.
+    var isTold = false
+    /// The trail's name for why it is no job; 0 if it is.
+    var refusal: UInt16 = 0
 
     convenience init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
         self.init(cargo: job, delivery, on: line, start: start, now: now)
@@ -73,8 +81,14 @@ final class Flight {
         self.copies = delivery.headers.copy
         self.deliveryCount = delivery.headers.deliveryCount
         self.isRedelivered = delivery.redelivered
-        self.trace = FlightTrace(tokenCount: cargo?.tokenCount ?? 0)
+        let count = cargo?.tokenCount ?? 0
+        self.traces = count > 1 ? .allocate(capacity: count) : nil
+        self.traces?.initialize(repeating: TokenTrace(), count: count)
         self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1, tellsDelivered: cargo?.wantsReceipt ?? false)
+    }
+
+    deinit {
+        self.traces?.deallocate()
     }
 
     /// - Precondition: it was not refused.

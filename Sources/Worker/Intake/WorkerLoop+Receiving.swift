@@ -61,7 +61,7 @@ extension WorkerLoop {
     private func refuse(_ delivery: Delivery, _ refusal: Refusal, on line: Line) {
         let flight = self.flights.insert(Flight(refused: delivery, on: line, now: self.loop.wallTime))
         self.flights[flight].ledger.settle(0, as: .deadLetter(refusal.reason, apns: nil))
-        self.flights[flight].trace.refusal = self.words.reason(refusal.reason)
+        self.flights[flight].refusal = self.words.reason(refusal.reason)
         line.inFlight += 1
         self.counters.add(.deadLettered, refusal.reason.rawValue, line.counters)
         self.publish(self.copies.deadLetter(delivery, refusal, now: self.loop.wallTime), for: flight)

@@ -279,7 +279,14 @@ extension Sender: ConnectionPoolDelegate {
         connection: Int
     ) {
         if classification.refreshProviderToken { self.tokens?.refused() }
-        self.worker.received(reply, classification, latency: latency, context: context, connection: connection, from: self)
+        self.worker.received(
+            reply,
+            classification,
+            latency: latency,
+            context: context,
+            connection: connection,
+            from: self
+        )
     }
 
     func pool(_: ConnectionPool, didFail failure: SendFailure, context: UInt64, connection: Int) {

@@ -22,7 +22,7 @@ extension WorkerLoop {
         let token = UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length])
         let hash = TokenThrottle.hash(token)
         guard self.mayGo(push, job, line, hash) else { return false }
-        flight.trace.sent(push.token, token, hash: hash, after: self.time(since: flight))
+        flight.sent(push.token, token, fingerprint: hash, after: flight.milliseconds(at: self.loop.wallTime))
         flight.inFlight += 1
         flight.wasSent = true
         self.counters.add(.attempts, line.counters)

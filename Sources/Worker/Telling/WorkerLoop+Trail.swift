@@ -5,43 +5,41 @@ internal import Store
 
 /// What the worker writes of every message for `pushfleet find`: once when it is over, and once before if it takes long.
 extension WorkerLoop {
-    /// Milliseconds since the message was received.
-    func time(since flight: Flight) -> UInt32 {
-        UInt32(clamping: self.loop.wallTime.milliseconds - flight.received.milliseconds)
+    private static func detail(_ value: Int64) -> UInt32 {
+        UInt32(truncatingIfNeeded: min(max(0, value), Int64(UInt32.max)))
     }
 
     /// A token is settled.
     func trace(_ flight: Flight, _ token: Int, _ settlement: Settlement, because cause: String) {
         switch settlement {
-        case .delivered: flight.trace.update(token) { $0.state = .delivered }
+        case .delivered: flight.trace(token) { $0.state = .delivered }
         case .retry(let level, let counted):
-            let name = flight.trace[token].isAnswered || cause.isEmpty ? nil : self.words.cause(cause)
-            flight.trace.update(token) { trace in
+            flight.trace(token) { trace in
                 trace.state = counted ? .retry : .postponed
-                trace.detail = UInt32(clamping: level.duration.milliseconds)
-                if let name { trace.name = name }
+                trace.detail = Self.detail(level.duration.milliseconds)
+                if !trace.isAnswered, !cause.isEmpty { trace.name = self.words.cause(cause) }
             }
         case .deadLetter(let reason, _):
             let name = self.words.reason(reason)
-            flight.trace.update(token) { trace in
+            flight.trace(token) { trace in
                 trace.state = .deadLetter
                 trace.detail = UInt32(name)
             }
         case .tokenGone(let time, _):
-            flight.trace.update(token) { trace in
+            flight.trace(token) { trace in
                 trace.state = .gone
-                trace.detail = UInt32(clamping: time?.seconds ?? 0)
+                trace.detail = Self.detail(time?.seconds ?? 0)
             }
-        case .giveBack: flight.trace.update(token) { $0.state = .returned }
+        case .giveBack: flight.trace(token) { $0.state = .returned }
         }
     }
 
     /// Its message is held until its time has come.
     func traceHold(_ flight: Flight, for time: Duration) {
         for token in 0..<flight.job.tokenCount {
-            flight.trace.update(token) { trace in
+            flight.trace(token) { trace in
                 trace.state = .held
-                trace.detail = UInt32(clamping: time.milliseconds)
+                trace.detail = Self.detail(time.milliseconds)
             }
         }
     }
@@ -58,26 +56,30 @@ extension WorkerLoop {
             deliveries: flight.deliveryCount,
             isRedelivered: flight.isRedelivered,
             isBroadcast: flight.isBroadcast,
-            refusal: flight.trace.refusal,
+            refusal: flight.refusal,
             end: end,
             ended: self.loop.wallTime
         )
-        guard flight.trace.refusal == 0 else {
+        guard flight.refusal == 0 else {
             let nothing = UnsafeBufferPointer<TokenTrace>(start: nil, count: 0)
             return self.trail.append(message, id: flight.messageID, tokens: nothing, earlier: [])
         }
         self.identifyTokens(of: flight)
-        let earlier = flight.trace.earlier
-        flight.trace.withTokens { self.trail.append(message, id: flight.messageID, tokens: $0, earlier: earlier) }
+        flight.withTraces {
+            self.trail.append(message, id: flight.messageID, tokens: $0, earlier: flight.earlierAnswers)
+        }
     }
 
     /// Tokens that were never sent to are known by nothing yet.
     private func identifyTokens(of flight: Flight) {
         let job = flight.job
-        for token in 0..<job.tokenCount where flight.trace[token].hash == 0 && flight.trace[token].state != .done {
-            let length = job.writeToken(token, to: self.tokenBuffer)
-            let digits = UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length])
-            flight.trace.update(token) { $0.identify(digits, hash: TokenThrottle.hash(digits)) }
+        for token in 0..<job.tokenCount {
+            flight.trace(token) { trace in
+                guard trace.hash == 0, trace.state != .done else { return }
+                let length = job.writeToken(token, to: self.tokenBuffer)
+                let digits = UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length])
+                trace.identify(digits, hash: TokenThrottle.hash(digits))
+            }
         }
     }
 
@@ -85,8 +87,8 @@ extension WorkerLoop {
     func traceWhatStays() {
         let limit = self.loop.wallTime - self.settings.trail.interval
         self.flights.forEach { flight in
-            guard !flight.trace.isTold, !flight.isLost, flight.received <= limit else { return }
-            flight.trace.isTold = true
+            guard !flight.isTold, !flight.isLost, flight.received <= limit else { return }
+            flight.isTold = true
             self.trace(flight, .open)
         }
     }

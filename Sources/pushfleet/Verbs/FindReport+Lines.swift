@@ -13,7 +13,9 @@ extension FindReport {
             lines += Terminal.wrapped("What to do: \(next)", indent: 2)
         }
         if self.unreadable > 0 {
-            lines += ["", "\(self.unreadable) parts of the trail cannot be read; is this pushfleet as new as the workers?"]
+            lines += [
+                "", "\(self.unreadable) parts of the trail cannot be read; is this pushfleet as new as the workers?",
+            ]
         }
         return lines
     }
@@ -91,7 +93,9 @@ extension FindReport {
             let worker = message.deliveries[step.delivery].worker.map { " of \($0)" } ?? ""
             for answer in step.answers {
                 let how = "\(answer.latencyMs) ms, connection \(answer.connection)\(worker)"
-                lines.append("    \(Moment.time(answer.timeMs))  attempt \(answer.attempt): \(Self.text(answer)) (\(how))")
+                lines.append(
+                    "    \(Moment.time(answer.timeMs))  attempt \(answer.attempt): \(Self.text(answer)) (\(how))"
+                )
             }
             if let text = Self.text(step) { lines.append("    \(Moment.time(step.timeMs))  \(text)") }
         }
@@ -104,7 +108,8 @@ extension FindReport {
                 ? "accepted by Apple" : "Apple answered \(status)\(answer.apnsReason.map { " \($0)" } ?? "")"
         }
         guard let cause = answer.unanswered else { return "answered, but the trail does not know how any more" }
-        return "no answer: \(cause)" + (answer.mayBeSent == true ? ", Apple may have had it" : ", certainly not processed")
+        return "no answer: \(cause)"
+            + (answer.mayBeSent == true ? ", Apple may have had it" : ", certainly not processed")
     }
 
     private static func text(_ step: Step) -> String? {

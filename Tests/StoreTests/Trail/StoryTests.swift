@@ -101,7 +101,9 @@ import Testing
         (first.time, first.name, first.connection) = (5, 4, 1)
         var last = TrailRig.token(1)
         last.sends = 2
-        let records = Self.records { TrailRig.append(TrailRig.message(), "m", [last], [EarlierAnswer(0, first)], to: $0) }
+        let records = Self.records {
+            TrailRig.append(TrailRig.message(), "m", [last], [EarlierAnswer(0, first)], to: $0)
+        }
         let answers = try #require(StoryTeller.story(of: records, names: Self.names)).tokens[0].steps[0].answers
         #expect(answers.map(\.result) == [.none("timeout", mayBeSent: true), .status(200, nil)])
         #expect(answers.map(\.connection) == [1, 2])

@@ -57,7 +57,9 @@ import Testing
                 let told = message.refusal == 0 ? tokens.filter { $0.state != .done } : []
                 #expect(seen[id]?.count == told.count)
                 for token in seen[id] ?? [] {
-                    let index = try #require(tokens.firstIndex { UInt32(truncatingIfNeeded: $0.hash) == token.identity.tag })
+                    let index = try #require(
+                        tokens.firstIndex { UInt32(truncatingIfNeeded: $0.hash) == token.identity.tag }
+                    )
                     Self.expect(token, is: tokens[index], earlier.filter { $0.token == index }, message)
                     let hash = tokens[index].hash
                     let links = [true, false].flatMap { plain in
@@ -82,7 +84,8 @@ import Testing
         let log = TrailLog()
         let tokens = [TrailRig.token(1), TrailRig.token(2, .gone), TrailRig.token(3), TrailRig.token(4, .done)]
         let rows: [(MessageTrace, plain: Int, kept: Int)] = [
-            (TrailRig.message(), 2, 1), (TrailRig.message(attempts: 1), 0, 3), (TrailRig.message(isRedelivered: true), 0, 3),
+            (TrailRig.message(), 2, 1), (TrailRig.message(attempts: 1), 0, 3),
+            (TrailRig.message(isRedelivered: true), 0, 3),
         ]
         for (message, plain, kept) in rows {
             TrailRig.append(message, "m", tokens, to: log)
@@ -114,7 +117,9 @@ import Testing
     @Test func `Bytes of anybody are read without harm, and what came before the fault is kept`() {
         var random = SeededRandom(seed: 17)
         for _ in 0..<20_000 {
-            let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
             _ = TrailDecoder.records([TrailFormat.version] + bytes)
             _ = TrailDecoder.messages([TrailFormat.version] + bytes, of: 1)
         }

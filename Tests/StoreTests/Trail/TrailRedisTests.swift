@@ -16,7 +16,9 @@ import Testing
                 _ = trail.name("line bulk:app")
                 Self.append(TrailRig.message(), "both", tokens, to: trail)
                 Self.append(TrailRig.message(TrailRig.time + .seconds(5)), "one", [tokens[0]], to: trail)
-                for number in 0..<300 { Self.append(TrailRig.message(), "x\(number)", [TrailRig.token(9 + number)], to: trail) }
+                for number in 0..<300 {
+                    Self.append(TrailRig.message(), "x\(number)", [TrailRig.token(9 + number)], to: trail)
+                }
             }
             let reader = TrailReader(session)
             let both = try await reader.find(.message(Array("both".utf8)))
@@ -56,7 +58,12 @@ import Testing
                         Self.append(TrailRig.message(), id, [TrailRig.token(round * 800 + number)], to: trail)
                     }
                     for number in 0..<5 {
-                        Self.append(TrailRig.message(), "bad-\(some + number)", [TrailRig.token(number, .gone)], to: trail)
+                        Self.append(
+                            TrailRig.message(),
+                            "bad-\(some + number)",
+                            [TrailRig.token(number, .gone)],
+                            to: trail
+                        )
                     }
                 }
                 failures += 5
@@ -72,7 +79,9 @@ import Testing
             }
             let first = try await reader.find(.message(Array("5b1f2c3d-0a4e-4f6b-8c9d-100000000000".utf8)))
             #expect(first.stories.isEmpty && first.coverage.plainSince != nil && first.coverage.keptSince == nil)
-            let last = try await reader.find(.message(Array("5b1f2c3d-0a4e-4f6b-8c9d-\(100_000_000_000 + 59 * 800)".utf8)))
+            let last = try await reader.find(
+                .message(Array("5b1f2c3d-0a4e-4f6b-8c9d-\(100_000_000_000 + 59 * 800)".utf8))
+            )
             #expect(last.stories.count == 1)
             // Its own count of bytes is what Redis uses, within a quarter.
             let counted = Double(last.coverage.bytes)
@@ -179,7 +188,8 @@ import Testing
         _ fill: @escaping @Sendable (TrailFlush) -> Void
     ) async -> OnLoop {
         await client.with { client, completion in
-            let trail = earlier?.trail ?? TrailFlush(worker: "here:1", settings: settings, client: client, on: client.loop)
+            let trail =
+                earlier?.trail ?? TrailFlush(worker: "here:1", settings: settings, client: client, on: client.loop)
             fill(trail)
             trail.stop { completion(OnLoop(trail: trail)) }
         }

@@ -63,6 +63,8 @@ enum TrailRig {
 
     /// The records of all message lists.
     static func records(_ lists: [Int: [UInt8]]) -> [TrailRecord] {
-        lists.filter { $0.key & 0x100 == 0 }.sorted { $0.key < $1.key }.flatMap { TrailDecoder.records($0.value).records }
+        lists.filter { $0.key & 0x100 == 0 }.sorted { $0.key < $1.key }.flatMap {
+            TrailDecoder.records($0.value).records
+        }
     }
 }

@@ -53,7 +53,10 @@ enum StoryTeller {
 
         static func < (left: Self, right: Self) -> Bool {
             (left.received, left.copies, left.deliveries, left.session, left.attempts, left.isRedelivered ? 1 : 0)
-                < (right.received, right.copies, right.deliveries, right.session, right.attempts, right.isRedelivered ? 1 : 0)
+                < (
+                    right.received, right.copies, right.deliveries, right.session, right.attempts,
+                    right.isRedelivered ? 1 : 0
+                )
         }
     }
 
@@ -97,7 +100,8 @@ enum StoryTeller {
                 result: names.result(answer.name)
             )
         }
-        let time = token.answer?.time ?? (token.state == .sent ? record.received + .milliseconds(token.detail) : record.ended)
+        let time =
+            token.answer?.time ?? (token.state == .sent ? record.received + .milliseconds(token.detail) : record.ended)
         let wait: Duration = .milliseconds(token.detail)
         let isWaiting = token.state == .retry || token.state == .postponed || token.state == .held
         return MessageStory.Step(
