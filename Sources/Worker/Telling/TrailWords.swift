@@ -10,6 +10,8 @@ struct TrailWords {
     }
 
     private let trail: TrailFlush
+    /// Answers other than 200 come in runs, and comparing is less than looking up.
+    private var last: (answer: Answer, name: UInt16)?
     private var answers: [Answer: UInt16] = [:]
     private var causes: [String: UInt16] = [:]
     private var failures: [String: UInt16] = [:]
@@ -22,7 +24,13 @@ struct TrailWords {
     /// Apple's words as they are, as long as they are not too many.
     mutating func answer(_ reply: Reply) -> UInt16 {
         let answer = Answer(status: reply.status, reason: reply.reason)
-        if let name = self.answers[answer] { return name }
+        if let last = self.last, last.answer == answer { return last.name }
+        let name = self.answers[answer] ?? self.newAnswer(answer, reply)
+        self.last = (answer, name)
+        return name
+    }
+
+    private mutating func newAnswer(_ answer: Answer, _ reply: Reply) -> UInt16 {
         let reason = self.answers.count < Self.mostAnswers ? reply.reason?.text : reply.reason?.counterName
         let name = self.trail.name("answer \(reply.status)\(reason.map { " \($0)" } ?? "")")
         if self.answers.count < Self.mostAnswers { self.answers[answer] = name }

@@ -151,6 +151,46 @@ import Testing
         }
     }
 
+    /// What the README says.
+    @Test(arguments: [
+        (messages: 50_000, tokens: 1, inOneFlush: 1000, bytes: 75.0), (20_000, 1, 20, 95), (1000, 100, 10, 35),
+    ])
+    func `A notification takes no more of Redis' memory than is told`(
+        messages: Int,
+        tokens: Int,
+        inOneFlush: Int,
+        bytes: Double
+    ) async throws {
+        try await Self.with { _, client, session in
+            func used() async throws -> Double {
+                let info = try await session.send(RedisCommand("INFO", "memory")).text ?? ""
+                let line = info.split(separator: "\r\n").first { $0.hasPrefix("used_memory_dataset:") }
+                return line.flatMap { Double($0.dropFirst("used_memory_dataset:".count)) } ?? 0
+            }
+            var trail: OnLoop?
+            var before = 0.0
+            for start in stride(from: 0, to: messages, by: inOneFlush) {
+                if start == inOneFlush { before = try await used() }
+                trail = await Self.write(client, TrailSettings(), on: trail) { trail in
+                    for number in start..<start + inOneFlush {
+                        let id = "5b1f2c3d-0a4e-4f6b-8c9d-\(100_000_000_000 + number)"
+                        let all = (0..<tokens).map { place in
+                            var token = TrailRig.token(0)
+                            token.hash = Fingerprint.of(
+                                [number, place].flatMap { withUnsafeBytes(of: $0) { Array($0) } }
+                            )
+                            return token
+                        }
+                        Self.append(TrailRig.message(TrailRig.time + .milliseconds(number)), id, all, to: trail)
+                    }
+                }
+            }
+            let each = (try await used() - before) / Double((messages - inOneFlush) * tokens)
+            print("\(tokens) tokens, \(inOneFlush) messages a flush: \(each) bytes for each notification")
+            #expect(each < bytes)
+        }
+    }
+
     @Test func `A trail of no memory writes nothing`() async throws {
         try await Self.with { redis, client, _ in
             var settings = TrailSettings()
