@@ -41,7 +41,7 @@ struct FlightTable {
     }
 
     /// Looks at every message in flight.
-    func forEach(_ body: (Flight) -> Void) {
+    func visit(_ body: (Flight) -> Void) {
         for case let flight? in self.flights { body(flight) }
     }
 

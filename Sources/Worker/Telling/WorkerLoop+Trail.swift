@@ -86,7 +86,7 @@ extension WorkerLoop {
     /// Tells once of what stays long, so that it can be found while it is here, and after a crash.
     func traceWhatStays() {
         let limit = self.loop.wallTime - self.settings.trail.interval
-        self.flights.forEach { flight in
+        self.flights.visit { flight in
             guard !flight.isTold, !flight.isLost, flight.received <= limit else { return }
             flight.isTold = true
             self.trace(flight, .open)
