@@ -32,6 +32,13 @@ import Testing
         #expect(link.count == 1 + TrailFormat.linkLength)
     }
 
+    @Test func `Every list has a name of its own, as the contract writes it`() {
+        #expect(Set((0..<TrailFormat.lists).map { TrailFormat.name($0) }).count == TrailFormat.lists)
+        #expect(TrailFormat.name(TrailFormat.messages(0x3f, isPlain: true)) == "pm3f")
+        #expect(TrailFormat.name(TrailFormat.tokens(0xa7 << 56, isPlain: false)) == "kta7")
+        #expect(TrailFormat.name(0x1ff) == "ptff" && TrailFormat.name(0x200) == "km00")
+    }
+
     @Test func `What is appended comes back, whatever it is`() throws {
         for seed in 0..<400 {
             var random = SeededRandom(spreading: UInt64(seed))

@@ -22,13 +22,17 @@ enum TrailFormat {
 
     /// The end of a list's key: `p` for plain or `k` for kept, `m` for messages or `t` for tokens, bucket in two
     /// hexadecimal digits.
-    static let names: [[UInt8]] = (0..<TrailFormat.lists).map { list in
-        let kind = ["pm", "pt", "km", "kt"][list / 256]
-        let bucket = String(list % 256 + 256, radix: 16).dropFirst()
-        return Array("\(kind)\(bucket)".utf8)
+    static func nameBytes(_ list: Int) -> InlineArray<4, UInt8> {
+        func digit(_ value: Int) -> UInt8 { UInt8(truncatingIfNeeded: value < 10 ? 0x30 + value : 0x57 + value) }
+        return [
+            UInt8(ascii: list < 512 ? "p" : "k"), UInt8(ascii: list & 0x100 == 0 ? "m" : "t"), digit(list >> 4 & 15),
+            digit(list & 15),
+        ]
     }
 
-    static func name(_ list: Int) -> String { String(decoding: Self.names[list], as: UTF8.self) }
+    static func name(_ list: Int) -> String {
+        withUnsafeBytes(of: self.nameBytes(list)) { String(decoding: $0, as: UTF8.self) }
+    }
 
     /// What of a token's fingerprint stands in the lists.
     static func tag(ofToken hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash) }

@@ -111,7 +111,7 @@ package final class TrailFlush {
             call.add(self.names.texts[number])
         }
         self.log.take(session: self.session.number) { list, element in
-            TrailFormat.names[list].withUnsafeBytes { call.add($0) }
+            withUnsafeBytes(of: TrailFormat.nameBytes(list)) { call.add($0) }
             call.add(element)
         }
         return call
