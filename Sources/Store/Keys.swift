@@ -19,6 +19,9 @@
 /// | `pf:{paused}:apps` | hash | `fault:app`, `hand:app`: paused apps, see ``AppPause`` | as its entries; a pause by hand without end stays |
 /// | `pf:{apps}:all` | hash | app id: its settings as JSON, or `removed <time>`, see ``StoredApps`` | for good |
 /// | `pf:{apps}:version` | string | grows with every change of an app | for good |
+/// | `pf:{trail}:index` | hash | the trail's generations and what it takes, see ``TrailScript`` | what `trail.keep` says |
+/// | `pf:{trail}:session:run` | hash | `worker`, and the texts that one worker's records name by numbers | the same |
+/// | `pf:{trail}:generation:list` | list | records of messages (`pm`, `km` and two digits) or links from tokens (`pt`, `kt`), see ``TrailFormat`` | the same |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
 ///
 /// Times are milliseconds since 1970 by the clock of Redis, those of `pf:rate` and `pf:pace` microseconds.
@@ -46,6 +49,10 @@ package enum Keys {
 
     package static let apps = "pf:{apps}:all"
     package static let appsVersion = "pf:{apps}:version"
+
+    package static let trailIndex = "pf:{trail}:index"
+    package static func trailSession(_ session: String) -> String { "pf:{trail}:session:\(session)" }
+    static func trail(_ generation: String, list: String) -> String { "pf:{trail}:\(generation):\(list)" }
 
     package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
 

@@ -1,5 +1,6 @@
 internal import Broker
 internal import Push
+internal import Store
 
 /// One message between its delivery and its acknowledgement.
 ///
@@ -18,6 +19,8 @@ final class Flight {
     let foreignHeaders: [Header]
     /// When it was published, for measuring; when it was received, if nobody said.
     let published: UnixTime
+    /// When it came here.
+    let received: UnixTime
     /// Where its age begins.
     let start: UnixTime
     /// Attempts that counted, before this delivery.
@@ -26,6 +29,8 @@ final class Flight {
     let copies: Int
     /// How often a quorum queue has handed it out before.
     let deliveryCount: Int
+    /// Whether the broker has handed it out before.
+    let isRedelivered: Bool
     /// What became of each token.
     var ledger: TokenLedger
     /// Requests that wait for Apple's answer.
@@ -44,6 +49,15 @@ final class Flight {
     var isLost = false
     /// Whether its done tokens are already listed for writing to Redis.
     var isListedAsDirty = false
+    /// What the trail will be told of its tokens: of several, or of the only one.
+    let traces: UnsafeMutablePointer<TokenTrace>?
+    var onlyTrace = TokenTrace()
+    /// Answers after which a token was sent to again at once.
+    var earlierAnswers: [EarlierAnswer] = []
+    /// Whether the trail was told of it while it was not over.
+    var isTold = false
+    /// The trail's name for why it is no job; 0 if it is.
+    var refusal: UInt16 = 0
 
     convenience init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
         self.init(cargo: job, delivery, on: line, start: start, now: now)
@@ -61,11 +75,20 @@ final class Flight {
         self.routingKey = line.routingKey ?? delivery.routingKey
         self.foreignHeaders = delivery.headers.foreign
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
+        self.received = now
         self.start = start
         self.attempts = delivery.headers.attempt
         self.copies = delivery.headers.copy
         self.deliveryCount = delivery.headers.deliveryCount
+        self.isRedelivered = delivery.redelivered
+        let count = cargo?.tokenCount ?? 0
+        self.traces = count > 1 ? .allocate(capacity: count) : nil
+        self.traces?.initialize(repeating: TokenTrace(), count: count)
         self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1, tellsDelivered: cargo?.wantsReceipt ?? false)
+    }
+
+    deinit {
+        self.traces?.deallocate()
     }
 
     /// - Precondition: it was not refused.
@@ -75,6 +98,8 @@ final class Flight {
             yield self.cargo.unsafelyUnwrapped
         }
     }
+
+    var isBroadcast: Bool { self.cargo?.isBroadcast ?? false }
 
     /// Whether somebody wants to know what became of each token.
     var wantsReceipt: Bool { self.ledger.tellsDelivered }

@@ -61,6 +61,7 @@ extension WorkerLoop {
     private func refuse(_ delivery: Delivery, _ refusal: Refusal, on line: Line) {
         let flight = self.flights.insert(Flight(refused: delivery, on: line, now: self.loop.wallTime))
         self.flights[flight].ledger.settle(0, as: .deadLetter(refusal.reason, apns: nil))
+        self.flights[flight].refusal = self.words.reason(refusal.reason)
         line.inFlight += 1
         self.counters.add(.deadLettered, refusal.reason.rawValue, line.counters)
         self.publish(self.copies.deadLetter(delivery, refusal, now: self.loop.wallTime), for: flight)
@@ -111,6 +112,7 @@ extension WorkerLoop {
             for token in 0..<job.tokenCount {
                 self.flights[id].ledger.settle(token, as: .retry(after: wait.level, counted: false))
             }
+            self.traceHold(self.flights[id], for: until - now)
             return self.publish(self.copies.hold(self.flights[id], wait), for: id)
         case .refuse(let reason):
             for token in self.flights[id].ledger.open { self.settle(id, token, as: .deadLetter(reason, apns: nil)) }

@@ -21,6 +21,7 @@ extension WorkerLoop {
                 done: memory.done,
                 tellsDelivered: flight.wantsReceipt
             )
+            for token in memory.done.tokens { flight.trace(token) { $0.state = .done } }
             self.counters.add(.alreadyDone, flight.line.counters, Int64(memory.done.count))
             if !memory.isUntried {
                 self.counters.add(.possibleDuplicates, flight.line.counters, Int64(count - memory.done.count))

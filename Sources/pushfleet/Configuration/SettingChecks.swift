@@ -17,6 +17,7 @@ struct SettingChecks {
 
     mutating func run(_ settings: FleetSettings) {
         self.checkBudget(settings.budget)
+        self.checkTrail(settings.trail)
         self.checkLoops(settings)
         self.checkNames()
         self.checkApps(settings)
@@ -73,6 +74,15 @@ struct SettingChecks {
             "is \(DurationText.format(budget.lease)), but must be at least six heartbeats of "
                 + "\(DurationText.format(budget.heartbeat)), so that one lost answer costs nothing; make it "
                 + "\(DurationText.format(least)) or more, or shorten budget.heartbeat"
+        )
+    }
+
+    private mutating func checkTrail(_ trail: TrailSettings) {
+        guard trail.isOn, trail.maxMemory < TrailSettings.leastMemory else { return }
+        self.report(
+            ["trail", "max_memory"],
+            "is \(SizeText.format(trail.maxMemory)), which holds next to nothing; make it "
+                + "\(SizeText.format(TrailSettings.leastMemory)) or more, or 0 to write no trail"
         )
     }
 

@@ -69,6 +69,15 @@ extension SettingKey {
                 )
             }
             return .number(number)
+        case .size(let range):
+            let size = try SizeText.parse(text)
+            guard range.contains(size) else {
+                throw ValueFault(
+                    phrase: "is out of range; it must be \(SizeText.format(range.lowerBound)) to "
+                        + SizeText.format(range.upperBound)
+                )
+            }
+            return .number(size)
         case .choice(let words):
             guard words.contains(text) else {
                 let near = EditDistance.nearest(to: text.utf8, among: words).map { "; did you mean \($0)?" }

@@ -18,6 +18,8 @@ struct SettingKey: Sendable {
         case duration(ClosedRange<Duration>)
         /// A whole number in this range.
         case integer(ClosedRange<Int>)
+        /// Bytes in this range, with a unit: `256MB`.
+        case size(ClosedRange<Int>)
         /// One of these words.
         case choice([String])
     }
@@ -68,6 +70,7 @@ struct SettingKey: Sendable {
             range.upperBound == .max
                 ? "number from \(range.lowerBound)"
                 : "number \(range.lowerBound) to \(range.upperBound)"
+        case .size(let range): "\(SizeText.format(range.lowerBound)) to \(SizeText.format(range.upperBound))"
         case .choice(let words): words.joined(separator: " or ")
         }
     }

@@ -123,6 +123,19 @@ enum SettingsTable {
             "How often a worker writes its counters to Redis."
         ),
         SettingKey(
+            "trail.keep",
+            .duration(.seconds(60)...Self.week),
+            standard: "24h",
+            "How long pushfleet find knows what happened to a message."
+        ),
+        SettingKey(
+            "trail.max_memory",
+            .size(0...(1 << 40)),
+            standard: "256MB",
+            "What that may take in Redis, for the whole fleet; at least 8MB, or 0 to write nothing. What went well goes "
+                + "first."
+        ),
+        SettingKey(
             "credentials.*.environment",
             .choice(["production", "sandbox"]),
             isRequired: true,

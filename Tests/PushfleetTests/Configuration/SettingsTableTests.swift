@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Push
+internal import Store
 internal import Testing
 internal import Worker
 
@@ -29,11 +30,13 @@ internal import Worker
             "worker.ping_interval": settings.worker.pingInterval,
             "worker.ping_timeout": settings.worker.pingTimeout,
             "worker.max_connection_age": settings.worker.maxConnectionAge,
+            "trail.keep": settings.trail.keep,
             "apps.*.retry.min_backoff": retry.minBackoff, "apps.*.retry.max_backoff": retry.maxBackoff,
             "apps.*.retry.age_limit": retry.ageLimit,
         ]
         let numbers: [String: Int] = [
             "budget.connect_rate": settings.budget.connectRate,
+            "trail.max_memory": settings.trail.maxMemory,
             "worker.loops": settings.worker.loops,
             "worker.streams_per_connection": settings.worker.streamsPerConnection,
             "worker.streams_per_token": settings.worker.streamsPerToken,
@@ -48,7 +51,7 @@ internal import Worker
             let value = key.standard.flatMap { try? key.parse($0) }
             switch key.kind {
             case .duration: #expect(value == durations[key.pattern].map { .duration($0) }, "\(key.pattern)")
-            case .integer: #expect(value == numbers[key.pattern].map { .number($0) }, "\(key.pattern)")
+            case .integer, .size: #expect(value == numbers[key.pattern].map { .number($0) }, "\(key.pattern)")
             default: continue
             }
         }
