@@ -19,6 +19,7 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -50,10 +51,17 @@ let rooms: [Target] = [
         dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
     ),
     .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push"]),
+    .target(
+        name: "Gateway",
+        dependencies: [
+            "APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, hummingbirdTLS, logging,
+            serviceLifecycle,
+        ]
+    ),
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
+            "Gateway", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
         ]
     ),
@@ -115,6 +123,10 @@ let tests: [Target] = [
             "TestRandom", "pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers",
             crypto,
         ]
+    ),
+    .testTarget(
+        name: "GatewayTests",
+        dependencies: ["Gateway", "Broker", "Store", "Wire", "Loop", "Push", "TestServers", crypto, logging]
     ),
     fleetSimulationTests,
     .testTarget(name: "TestServersTests", dependencies: ["TestServers"]),

@@ -20,6 +20,10 @@ struct SettingKey: Sendable {
         case integer(ClosedRange<Int>)
         /// One of these words.
         case choice([String])
+        /// An account of Amazon's: 12 digits.
+        case account
+        /// What an access key may do.
+        case policy
     }
 
     /// The words that lead to it; `*` stands for a name that the operator chooses.
@@ -69,6 +73,8 @@ struct SettingKey: Sendable {
                 ? "number from \(range.lowerBound)"
                 : "number \(range.lowerBound) to \(range.upperBound)"
         case .choice(let words): words.joined(separator: " or ")
+        case .account: "12 digits"
+        case .policy: "<action> on <resource>, …"
         }
     }
 }

@@ -1,0 +1,89 @@
+internal import Broker
+internal import Push
+internal import Registry
+
+/// Part of a topic's subscribers, on its way to being messages.
+struct FanOutChunk {
+    /// One device.
+    struct Device: Equatable {
+        let application: ApplicationName
+        let app: String
+        let token: String
+        let mayRepeat: Bool
+
+        /// Names it among all devices of an order.
+        var key: String { "\(self.app) \(self.token)" }
+    }
+
+    private(set) var devices: [Device]
+    /// Left out because their token comes before.
+    private(set) var duplicates = 0
+    /// Left out by a filter policy.
+    let filtered: Int
+
+    /// - Parameter isWanted: whether a recipient's filter policy lets the message through.
+    init(_ recipients: [Recipient], where isWanted: (Recipient) -> Bool) {
+        self.devices = []
+        var seen = Set<String>()
+        var filtered = 0
+        for recipient in recipients {
+            guard case .endpoint(let endpoint, true, let app?) = recipient.subscriber, endpoint.isEnabled else { continue }
+            guard isWanted(recipient) else {
+                filtered += 1
+                continue
+            }
+            let device = Device(
+                application: endpoint.name.application,
+                app: app,
+                token: endpoint.token.text,
+                mayRepeat: endpoint.mayShareToken
+            )
+            if seen.insert(device.key).inserted { self.devices.append(device) } else { self.duplicates += 1 }
+        }
+        self.filtered = filtered
+    }
+
+    /// Those that may be in another chunk as well.
+    var doubtful: [String] { self.devices.filter(\.mayRepeat).map(\.key) }
+
+    /// Leaves out what another chunk sends.
+    /// - Parameter isMine: for each of `doubtful`.
+    mutating func keep(_ isMine: [Bool]) {
+        var answers = isMine.makeIterator()
+        let before = self.devices.count
+        self.devices.removeAll { $0.mayRepeat && !(answers.next() ?? true) }
+        self.duplicates += before - self.devices.count
+    }
+
+    /// The messages, whose ids depend on nothing but the order, the chunk and the subscribers' applications.
+    func messages(
+        order id: String,
+        chunk number: Int,
+        publishedAt: UnixTime,
+        lane: Lane,
+        draft: (Device) -> PushDraft?
+    ) -> [Broker.Message] {
+        var groups: [String: [Device]] = [:]
+        for device in self.devices { groups[device.app, default: []].append(device) }
+        return groups.sorted { $0.key < $1.key }.enumerated().flatMap { index, group -> [Broker.Message] in
+            guard let draft = draft(group.value[0]) else { return [] }
+            return Self.slices(group.value).enumerated().map { part, devices in
+                var properties = MessageProperties()
+                properties.messageID = Array("\(id).\(number).\(index).\(part)".utf8)
+                properties.timestamp = publishedAt
+                return Broker.Message(
+                    exchange: FleetTopology.exchange,
+                    routingKey: "\(group.key).\(lane.rawValue)",
+                    properties: properties,
+                    body: draft.body(tokens: devices.lazy.map(\.token))
+                )
+            }
+        }
+    }
+
+    private static func slices(_ devices: [Device]) -> [ArraySlice<Device>] {
+        stride(from: 0, to: devices.count, by: Contract.tokenLimit).map {
+            devices[$0..<min($0 + Contract.tokenLimit, devices.count)]
+        }
+    }
+}
