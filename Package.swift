@@ -43,6 +43,7 @@ let rooms: [Target] = [
     .target(name: "HTTP2", dependencies: ["Wire", "Loop", "Push", "CNghttp2"]),
     .target(name: "Broker", dependencies: ["Wire", "Loop", "Push", "CRabbitMQ"]),
     .target(name: "Store", dependencies: ["Wire", "Loop", "Push", "CHiredis"]),
+    .target(name: "Registry", dependencies: ["Store", "Wire", "Loop", "Push", crypto]),
     .target(name: "APNs", dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto]),
     .target(name: "Worker", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", logging]),
     .target(
@@ -53,7 +54,7 @@ let rooms: [Target] = [
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
+            "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
         ]
     ),
@@ -96,6 +97,10 @@ let tests: [Target] = [
     .testTarget(
         name: "StoreTests",
         dependencies: ["TestModels", "TestRandom", "Store", "Wire", "Loop", "Push", "TestServers"]
+    ),
+    .testTarget(
+        name: "RegistryTests",
+        dependencies: ["TestRandom", "Registry", "Store", "Wire", "Loop", "Push", "TestServers", crypto]
     ),
     .testTarget(
         name: "APNsTests",
