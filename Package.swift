@@ -44,6 +44,7 @@ let rooms: [Target] = [
     .target(name: "HTTP2", dependencies: ["Wire", "Loop", "Push", "CNghttp2"]),
     .target(name: "Broker", dependencies: ["Wire", "Loop", "Push", "CRabbitMQ"]),
     .target(name: "Store", dependencies: ["Wire", "Loop", "Push", "CHiredis"]),
+    .target(name: "Registry", dependencies: ["Store", "Wire", "Loop", "Push", crypto]),
     .target(name: "APNs", dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto]),
     .target(name: "Worker", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", logging]),
     .target(
@@ -54,14 +55,14 @@ let rooms: [Target] = [
     .target(
         name: "Gateway",
         dependencies: [
-            "APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, hummingbirdTLS, logging,
+            "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, hummingbirdTLS, logging,
             serviceLifecycle,
         ]
     ),
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Gateway", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
+            "Gateway", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
         ]
     ),
@@ -104,6 +105,10 @@ let tests: [Target] = [
     .testTarget(
         name: "StoreTests",
         dependencies: ["TestModels", "TestRandom", "Store", "Wire", "Loop", "Push", "TestServers"]
+    ),
+    .testTarget(
+        name: "RegistryTests",
+        dependencies: ["TestRandom", "Registry", "Store", "Wire", "Loop", "Push", "TestServers", crypto]
     ),
     .testTarget(
         name: "APNsTests",

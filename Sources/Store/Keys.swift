@@ -18,8 +18,11 @@
 /// | `pf:rate:{app}` | string | run id, when the app's token bucket would be full, when a worker was last sent away | 30 days |
 /// | `pf:{paused}:apps` | hash | `fault:app`, `hand:app`: paused apps, see ``AppPause`` | as its entries; a pause by hand without end stays |
 /// | `pf:{apps}:all` | hash | app id: its settings as JSON, or `removed <time>`, see ``StoredApps`` | for good |
-/// | `pf:{apps}:version` | string | grows with every change of an app | for good |
+/// | `pf:{apps}:credentials` | hash | app id: its sealed credential, see ``StoredApps`` | for good |
+/// | `pf:{apps}:version` | string | grows with every change of an app or credential | for good |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
+///
+/// The gateway's keys, `pf:sns:` and `pf:once:`, are those of the room Registry.
 ///
 /// Times are milliseconds since 1970 by the clock of Redis, those of `pf:rate` and `pf:pace` microseconds.
 package enum Keys {
@@ -45,6 +48,7 @@ package enum Keys {
     package static let pausedApps = "pf:{paused}:apps"
 
     package static let apps = "pf:{apps}:all"
+    package static let appCredentials = "pf:{apps}:credentials"
     package static let appsVersion = "pf:{apps}:version"
 
     package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
