@@ -28,6 +28,8 @@ struct FanOutChunk {
         var filtered = 0
         for recipient in recipients {
             guard case .endpoint(let endpoint, true, let app?) = recipient.subscriber, endpoint.isEnabled else { continue }
+            // One token that the fleet's contract has no room for would make a dead letter of all.
+            guard Contract.tokenDigits.contains(endpoint.token.text.utf8.count) else { continue }
             guard isWanted(recipient) else {
                 filtered += 1
                 continue

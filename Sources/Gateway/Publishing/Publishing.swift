@@ -1,0 +1,183 @@
+internal import Broker
+internal import Loop
+internal import Push
+internal import Registry
+internal import SNS
+internal import Store
+
+/// One message that somebody waits for.
+struct PublishOrder: Sendable {
+    let message: SNS.Message
+    /// Its id, unless an attempt before had another.
+    let id: SNS.UUID
+    let call: PublishCall?
+}
+
+/// Publish, on the loop: looks up the target, claims the call, publishes, and answers when RabbitMQ has confirmed.
+final class Publishing {
+    typealias Completion = (Result<SNS.UUID, SNSError>) -> Void
+
+    private unowned let core: GatewayLoop
+    /// Topics of no more subscribers than that are published to at once; more are for the fan-out.
+    private static let directLimit = 100
+    /// Looks at a call that is under way elsewhere before it is gone on with, 100 ms apart.
+    private static let patience = 20
+
+    init(core: GatewayLoop) {
+        self.core = core
+    }
+
+    // MARK: To an endpoint
+
+    func publish(_ order: PublishOrder, to name: EndpointName, _ completion: @escaping Completion) {
+        self.core.registry.target(name) { [core] result in
+            do throws(SNSError) {
+                let message = try Self.message(order, for: try core.found(result), at: core.loop.wallTime)
+                self.once(order, completion) { id, completion in
+                    var message = message
+                    message.properties.messageID = Array(id.description.utf8)
+                    self.send([message], id, completion)
+                }
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// In Amazon's order of checks.
+    private static func message(
+        _ order: PublishOrder,
+        for target: EndpointTarget?,
+        at now: UnixTime
+    ) throws(SNSError) -> Broker.Message {
+        guard let target else { throw .noTarget }
+        guard target.endpoint.isEnabled else { throw .endpointDisabled }
+        guard target.isApplicationEnabled, let app = target.fleetApp else { throw .applicationDisabled }
+        let application = target.endpoint.name.application
+        let content = try PublishContent(order.message, publishedAt: now)
+        try order.message.checkStandardTarget()
+        var draft = try content.draft(app: app, platform: application.platform)
+        draft.wantsReceipt = true
+        let token = target.endpoint.token.text
+        guard Contract.tokenDigits.contains(token.utf8.count) else {
+            throw .invalidParameter("TargetArn", reason: "The endpoint's token is longer than Apple's are")
+        }
+        var properties = MessageProperties()
+        properties.timestamp = now
+        return Broker.Message(
+            exchange: FleetTopology.exchange,
+            routingKey: "\(app).\(Lane.now.rawValue)",
+            properties: properties,
+            body: draft.body(tokens: CollectionOfOne(token))
+        )
+    }
+
+    // MARK: To a topic
+
+    func publish(_ order: PublishOrder, to topic: String, _ completion: @escaping Completion) {
+        self.core.registry.recipients(of: topic, limit: Self.directLimit) { [core] result in
+            do throws(SNSError) {
+                guard let page = try core.found(result) else { throw .noTopic }
+                try ActionRun.check(order.message)
+                self.once(order, completion) { id, completion in
+                    let job = FanOutOrder(
+                        topic: topic,
+                        messageID: UUIDText(text: id.description),
+                        publishedAt: core.loop.wallTime.milliseconds,
+                        message: order.message
+                    )
+                    let messages = page.next == nil ? self.direct(job, page) : [Self.message(job)]
+                    self.send(messages, id, completion)
+                }
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// A topic of few subscribers needs no order: all is confirmed before the answer.
+    private func direct(_ order: FanOutOrder, _ page: Recipients) -> [Broker.Message] {
+        let plan = FanOutPlan(order, settings: self.core.parts.settings)
+        let chunk = FanOutChunk(page.recipients) { plan.wants($0) }
+        self.core.metrics.add(.fanoutFiltered, chunk.filtered)
+        self.core.metrics.add(.fanoutDuplicates, chunk.duplicates)
+        return chunk.messages(
+            order: order.messageID,
+            chunk: 0,
+            publishedAt: UnixTime(milliseconds: order.publishedAt),
+            lane: .now,
+            draft: { plan.draft(for: $0) }
+        ) + plan.notifications(page.recipients)
+    }
+
+    static func message(_ order: FanOutOrder) -> Broker.Message {
+        var properties = MessageProperties()
+        properties.messageID = Array(order.messageID.utf8)
+        properties.timestamp = UnixTime(milliseconds: order.publishedAt)
+        return Broker.Message(
+            exchange: GatewayTopology.fanOut,
+            routingKey: order.topic,
+            properties: properties,
+            body: order.body
+        )
+    }
+
+    // MARK: Once
+
+    /// Goes on with the id that the call has, or answers for the attempt that has gone through.
+    private func once(
+        _ order: PublishOrder,
+        _ completion: @escaping Completion,
+        _ body: @escaping (SNS.UUID, @escaping Completion) -> Void
+    ) {
+        guard let call = order.call else { return body(order.id, completion) }
+        self.claim(call, order, looks: 0, completion, body)
+    }
+
+    private func claim(
+        _ call: PublishCall,
+        _ order: PublishOrder,
+        looks: Int,
+        _ completion: @escaping Completion,
+        _ body: @escaping (SNS.UUID, @escaping Completion) -> Void
+    ) {
+        let finish: Completion = { [core] result in
+            if case .success(let id) = result {
+                core.registry.finish(call, messageID: id.description) { _ in }
+            }
+            completion(result)
+        }
+        self.core.registry.claim(call, messageID: order.id.description) { [core] result in
+            switch result {
+            case .failure(let failure): completion(.failure(core.report(failure)))
+            case .success(.first): body(order.id, finish)
+            case .success(.done(let text)):
+                core.metrics.add(.repeatedCalls)
+                completion(SNS.UUID(text).map { .success($0) } ?? .failure(.internalError))
+            case .success(.pending(let text)):
+                guard looks < Self.patience else {
+                    return SNS.UUID(text).map { body($0, finish) } ?? completion(.failure(.internalError))
+                }
+                // An attempt before may still be under way, here or elsewhere.
+                core.loop.after(.milliseconds(100)) {
+                    self.claim(call, order, looks: looks + 1, completion, body)
+                }
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    /// Publishes all; a success only if all are confirmed.
+    private func send(_ messages: [Broker.Message], _ id: SNS.UUID, _ completion: @escaping Completion) {
+        guard !messages.isEmpty else { return completion(.success(id)) }
+        var unanswered = messages.count
+        var isConfirmed = true
+        func answered(_ outcome: Outbox.Outcome) {
+            if outcome != .confirmed { isConfirmed = false }
+            unanswered -= 1
+            if unanswered == 0 { completion(isConfirmed ? .success(id) : .failure(.unavailable)) }
+        }
+        for message in messages where !self.core.outbox.publish(message, answered) { answered(.failed("not taken")) }
+    }
+}
