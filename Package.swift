@@ -39,6 +39,7 @@ let libraries: [Target] = [
 
 let rooms: [Target] = [
     .target(name: "Push"),
+    .target(name: "SNS", dependencies: ["Push", crypto]),
     .target(name: "Loop", dependencies: ["Push", "CLinux"]),
     .target(name: "Wire", dependencies: ["Loop", "Push", "CLinux", "COpenSSL"]),
     .target(name: "HTTP2", dependencies: ["Wire", "Loop", "Push", "CNghttp2"]),
@@ -93,6 +94,7 @@ let tests: [Target] = [
         path: "Tests/TestFleet"
     ),
     .testTarget(name: "PushTests", dependencies: ["TestRandom", "Push"]),
+    .testTarget(name: "SNSTests", dependencies: ["TestRandom", "SNS", "Push", crypto]),
     .testTarget(name: "LoopTests", dependencies: ["TestRandom", "Loop", "Push"]),
     .testTarget(name: "WireTests", dependencies: ["TestLoop", "Wire", "Loop", "Push", "TestServers"]),
     .target(name: "FuzzCases", dependencies: ["TestRandom", "HTTP2", "Wire", "Loop"], path: "Tests/FuzzCases"),
