@@ -18,19 +18,22 @@ package final class Gateway: Sendable {
     private let services: ServiceGroup
     private let task: Task<Void, any Error>
     private let drainTimeout: Duration
+    private let declaring: Task<Void, Never>
 
     private init(
         port: UInt16,
         desk: GatewayDesk,
         services: ServiceGroup,
         task: Task<Void, any Error>,
-        drainTimeout: Duration
+        drainTimeout: Duration,
+        declaring: Task<Void, Never>
     ) {
         self.port = port
         self.desk = desk
         self.services = services
         self.task = task
         self.drainTimeout = drainTimeout
+        self.declaring = declaring
     }
 
     /// Starts it; when this returns it listens. Connecting to Redis and RabbitMQ goes on in the background.
@@ -39,7 +42,7 @@ package final class Gateway: Sendable {
         let metrics = Metrics()
         let desk = try GatewayDesk.start(parts, metrics: metrics)
         do {
-            return try await Self.listen(parts.settings, desk: desk, metrics: metrics, logger: logger)
+            return try await Self.listen(parts, desk: desk, metrics: metrics, logger: logger)
         } catch {
             await desk.stop()
             throw error
@@ -47,13 +50,15 @@ package final class Gateway: Sendable {
     }
 
     private static func listen(
-        _ settings: GatewaySettings,
+        _ parts: GatewayParts,
         desk: GatewayDesk,
         metrics: Metrics,
         logger: Logger
     ) async throws -> Gateway {
         let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
-        let service = GatewayService(settings, desk: desk, metrics: metrics)
+        let settings = parts.settings
+        let topology = TopologyKeeper(parts.broker("declare"), logger: logger)
+        let service = GatewayService(settings, desk: desk, metrics: metrics, topology: topology, logger: logger)
         // Hummingbird's own lines name every request; ours are written where something is decided.
         let quiet = Logger(label: "gateway.http") { _ in SwiftLogNoOpLogHandler() }
         let application = Application(
@@ -77,7 +82,8 @@ package final class Gateway: Sendable {
                 desk: desk,
                 services: services,
                 task: task,
-                drainTimeout: settings.drainTimeout
+                drainTimeout: settings.drainTimeout,
+                declaring: Task { await topology.run() }
             )
         }
         try await task.value
@@ -117,6 +123,7 @@ package final class Gateway: Sendable {
         }
         _ = await self.task.result
         limit.cancel()
+        self.declaring.cancel()
         await self.desk.stop()
     }
 }

@@ -1,7 +1,9 @@
-package import Broker
-package import Loop
+internal import Broker
+internal import Loop
 internal import Push
-package import Store
+internal import Registry
+internal import SNS
+internal import Store
 
 /// The one thread of a gateway that talks to Redis and RabbitMQ.
 ///
@@ -13,7 +15,17 @@ final class GatewayLoop {
     let metrics: Metrics
     let redis: RedisClient
     let outbox: Outbox
+    let registry: Registry
+    private(set) var applications: ApplicationCache!
+    private(set) var publishing: Publishing!
+    private(set) var events: EventDesk!
+    private var fanOut: FanOutDesk!
+    private var feedback: FeedbackDesk!
+    private var receipts: ReceiptDesk!
+    /// Publishes; deliveries come and are settled on a connection of their own, which no alarm can stall.
     private let client: BrokerClient
+    private let intake: BrokerClient
+    private let intakeState: BrokerState
 
     init(_ parts: GatewayParts, metrics: Metrics, on loop: EventLoop) throws {
         self.loop = loop
@@ -25,10 +37,38 @@ final class GatewayLoop {
         let state = BrokerState()
         self.client = try BrokerClient(parts.broker("publish"), on: loop, delegate: state)
         self.outbox = Outbox(self.client, state: state, metrics: metrics)
+        self.intakeState = BrokerState()
+        self.intake = try BrokerClient(parts.broker("consume"), on: loop, delegate: self.intakeState)
+        self.registry = Registry(self.redis)
+        self.applications = ApplicationCache(core: self)
+        self.publishing = Publishing(core: self)
+        self.events = EventDesk(core: self)
+        self.fanOut = FanOutDesk(core: self)
+        self.feedback = FeedbackDesk(core: self)
+        self.receipts = ReceiptDesk(core: self)
     }
 
     func start() {
         self.redis.start()
+        self.fanOut.start(self.intake)
+        self.feedback.start(self.intake)
+        self.receipts.start(self.intake)
+    }
+
+    // MARK: Answers of the registry
+
+    /// The outcome, or what a client is told without one.
+    func found<Outcome>(_ result: Result<Outcome, RedisFailure>) throws(SNSError) -> Outcome {
+        do throws(RedisFailure) {
+            return try result.get()
+        } catch {
+            throw self.report(error)
+        }
+    }
+
+    func report(_ failure: RedisFailure) -> SNSError {
+        self.metrics.add(.redisFailures)
+        return .unavailable
     }
 
     /// Why it cannot serve now: a sentence for each server that is away; empty if all is well.
@@ -45,9 +85,12 @@ final class GatewayLoop {
 
     /// Closes both connections in good order.
     func stop(_ completion: @escaping () -> Void) {
-        self.outbox.close { [redis] in
-            redis.stop()
-            completion()
+        self.intakeState.whenClosed = { [outbox, redis] in
+            outbox.close {
+                redis.stop()
+                completion()
+            }
         }
+        self.intake.close()
     }
 }

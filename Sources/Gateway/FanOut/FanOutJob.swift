@@ -27,7 +27,7 @@ final class FanOutJob {
     /// - Parameter ended: called once, unless the job is abandoned.
     init(_ order: FanOutOrder, core: GatewayLoop, chunkSize: Int = 1000, ended: @escaping (End) -> Void) {
         self.order = order
-        self.plan = FanOutPlan(order)
+        self.plan = FanOutPlan(order, settings: core.parts.settings)
         self.core = core
         self.owner = InstanceID().description
         self.chunkSize = chunkSize
@@ -61,24 +61,24 @@ final class FanOutJob {
             case .success(let page?):
                 let chunk = FanOutChunk(page.recipients) { self.plan.wants($0) }
                 self.core.metrics.add(.fanoutFiltered, chunk.filtered)
-                self.claimTokens(of: chunk, next: page.next)
+                self.claimTokens(of: chunk, self.plan.notifications(page.recipients), next: page.next)
             }
         }
     }
 
-    private func claimTokens(of chunk: FanOutChunk, next: ResourceID?) {
+    private func claimTokens(of chunk: FanOutChunk, _ others: [Broker.Message], next: ResourceID?) {
         let doubtful = chunk.doubtful
-        guard !doubtful.isEmpty else { return self.publish(chunk, next: next) }
+        guard !doubtful.isEmpty else { return self.publish(chunk, others, next: next) }
         let call = self.progress.take(doubtful, self.order.messageID, owner: self.owner)
-        self.ask(call, again: { $0.claimTokens(of: chunk, next: next) }) { job, reply in
+        self.ask(call, again: { $0.claimTokens(of: chunk, others, next: next) }) { job, reply in
             guard let answers = reply.elements else { return job.end(.lost) }
             var chunk = chunk
             chunk.keep(answers.map { $0.integer == 1 })
-            job.publish(chunk, next: next)
+            job.publish(chunk, others, next: next)
         }
     }
 
-    private func publish(_ chunk: FanOutChunk, next: ResourceID?) {
+    private func publish(_ chunk: FanOutChunk, _ others: [Broker.Message], next: ResourceID?) {
         let isSmall = next == nil && self.progress.chunk == 0
         let messages = chunk.messages(
             order: self.order.messageID,
@@ -86,7 +86,7 @@ final class FanOutJob {
             publishedAt: UnixTime(milliseconds: self.order.publishedAt),
             lane: isSmall ? .now : .bulk,
             draft: { self.plan.draft(for: $0) }
-        )
+        ) + others
         self.core.metrics.add(.fanoutDuplicates, chunk.duplicates)
         var unconfirmed = messages.count
         guard unconfirmed > 0 else { return self.advance(to: next, tokens: 0) }

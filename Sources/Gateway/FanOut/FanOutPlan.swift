@@ -1,15 +1,21 @@
+internal import Broker
 internal import Push
 internal import Registry
 internal import SNS
 
 /// What of an order is the same for all chunks: which recipients want it, and what each application's devices get.
 final class FanOutPlan {
+    private let order: FanOutOrder
+    private let settings: GatewaySettings
     private let content: PublishContent?
     private let attributes: MessageAttributes
     private var drafts: [String: PushDraft?] = [:]
     private var policies: [String: FilterPolicy?] = [:]
+    private var subjects: [String: FilterSubject] = [:]
 
-    init(_ order: FanOutOrder) {
+    init(_ order: FanOutOrder, settings: GatewaySettings) {
+        self.order = order
+        self.settings = settings
         let message = order.content
         self.attributes = message.attributes
         self.content = try? PublishContent(message, publishedAt: UnixTime(milliseconds: order.publishedAt))
@@ -18,23 +24,48 @@ final class FanOutPlan {
     /// Whether the recipient's filter policy lets the message through. One that cannot be read lets nothing through.
     func wants(_ recipient: Recipient) -> Bool {
         guard let text = recipient.filterPolicy, !text.isEmpty else { return true }
-        let key = "\(recipient.filterPolicyScope ?? "") \(text)"
-        let policy: FilterPolicy?
-        if let known = self.policies[key] {
-            policy = known
-        } else {
-            policy = FilterPolicy.stored(text, scope: recipient.filterPolicyScope)
-            self.policies[key] = .some(policy)
+        guard let policy = self.policy(text, scope: recipient.filterPolicyScope) else { return false }
+        return policy.matches(self.subject(for: recipient))
+    }
+
+    private func policy(_ text: String, scope: String?) -> FilterPolicy? {
+        let key = "\(scope ?? "") \(text)"
+        if let known = self.policies[key] { return known }
+        let scope = scope.flatMap(FilterPolicy.Scope.init(rawValue:)) ?? .messageAttributes
+        let policy = try? FilterPolicy(parsing: text, scope: scope)
+        // Most subscribers of a topic have one of a few policies.
+        if self.policies.count >= 10_000 { self.policies.removeAll() }
+        self.policies[key] = .some(policy)
+        return policy
+    }
+
+    private func subject(for recipient: Recipient) -> FilterSubject {
+        var platform: Platform?
+        if case .endpoint(let endpoint, _, _) = recipient.subscriber {
+            platform = Platform(rawValue: endpoint.name.application.platform)
         }
-        guard let policy, let content = self.content else { return false }
-        return policy.matches(attributes: self.attributes, body: content.text(for: recipient))
+        let key = platform?.rawValue ?? ""
+        if let known = self.subjects[key] { return known }
+        let subject = FilterSubject(self.attributes, body: self.content?.text(for: platform) ?? "")
+        self.subjects[key] = subject
+        return subject
     }
 
     /// Nil for what cannot be sent to these devices, such as a payload that is too long.
     func draft(for device: FanOutChunk.Device) -> PushDraft? {
         if let known = self.drafts[device.app] { return known }
-        let draft = try? self.content?.draft(app: device.app, platform: device.application.platform)
+        let platform = Platform(rawValue: device.application.platform)
+        let draft = platform.flatMap { try? self.content?.draft(app: device.app, platform: $0) }
         self.drafts[device.app] = .some(draft)
         return draft
+    }
+
+    /// What subscribers get that are no devices: a queue of RabbitMQ for each of protocol `sqs`.
+    func notifications(_ recipients: [Recipient]) -> [Broker.Message] {
+        recipients.compactMap { recipient in
+            guard case .other("sqs", let arn) = recipient.subscriber, self.wants(recipient) else { return nil }
+            return Notification(self.order, self.content?.text(for: nil) ?? "", settings: self.settings)
+                .message(toQueueOf: arn, subscription: recipient.subscription)
+        }
     }
 }

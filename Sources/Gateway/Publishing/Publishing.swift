@@ -32,11 +32,18 @@ final class Publishing {
     func publish(_ order: PublishOrder, to name: EndpointName, _ completion: @escaping Completion) {
         self.core.registry.target(name) { [core] result in
             do throws(SNSError) {
-                let message = try Self.message(order, for: try core.found(result), at: core.loop.wallTime)
+                let target = try core.found(result)
+                let draft = try Self.draft(order, for: target, at: core.loop.wallTime)
+                let token = target?.endpoint.token.text ?? ""
                 self.once(order, completion) { id, completion in
-                    var message = message
-                    message.properties.messageID = Array(id.description.utf8)
-                    self.send([message], id, completion)
+                    core.applications.application(name.application) { application in
+                        var draft = draft
+                        if case .success(let found?) = application {
+                            draft.wantsReceipt = ReceiptDesk.wantsReceipts(found)
+                        }
+                        let message = Self.message(draft, token, id, at: core.loop.wallTime)
+                        self.send([message], id, completion)
+                    }
                 }
             } catch {
                 completion(.failure(error))
@@ -45,28 +52,36 @@ final class Publishing {
     }
 
     /// In Amazon's order of checks.
-    private static func message(
+    private static func draft(
         _ order: PublishOrder,
         for target: EndpointTarget?,
         at now: UnixTime
-    ) throws(SNSError) -> Broker.Message {
+    ) throws(SNSError) -> PushDraft {
         guard let target else { throw .noTarget }
         guard target.endpoint.isEnabled else { throw .endpointDisabled }
         guard target.isApplicationEnabled, let app = target.fleetApp else { throw .applicationDisabled }
-        let application = target.endpoint.name.application
         let content = try PublishContent(order.message, publishedAt: now)
+        guard let platform = Platform(rawValue: target.endpoint.name.application.platform) else { throw .noTarget }
+        let draft = try content.draft(app: app, platform: platform)
         try order.message.checkStandardTarget()
-        var draft = try content.draft(app: app, platform: application.platform)
-        draft.wantsReceipt = true
-        let token = target.endpoint.token.text
-        guard Contract.tokenDigits.contains(token.utf8.count) else {
+        guard Contract.tokenDigits.contains(target.endpoint.token.text.utf8.count) else {
             throw .invalidParameter("TargetArn", reason: "The endpoint's token is longer than Apple's are")
         }
+        return draft
+    }
+
+    private static func message(
+        _ draft: PushDraft,
+        _ token: String,
+        _ id: SNS.UUID,
+        at now: UnixTime
+    ) -> Broker.Message {
         var properties = MessageProperties()
+        properties.messageID = Array(id.description.utf8)
         properties.timestamp = now
         return Broker.Message(
             exchange: FleetTopology.exchange,
-            routingKey: "\(app).\(Lane.now.rawValue)",
+            routingKey: "\(draft.app).\(Lane.now.rawValue)",
             properties: properties,
             body: draft.body(tokens: CollectionOfOne(token))
         )

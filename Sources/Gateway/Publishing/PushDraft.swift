@@ -21,7 +21,7 @@ struct PushDraft: Sendable, Equatable {
         var body: [UInt8] = []
         body.reserveCapacity(256 + self.payload.count)
         body += #"{"app":"#.utf8
-        Self.append(self.app, to: &body)
+        JSONString.append(self.app, to: &body)
         body += #","tokens":["#.utf8
         var isFirst = true
         for token in tokens {
@@ -47,20 +47,6 @@ struct PushDraft: Sendable, Equatable {
     private func append(_ key: String, _ value: String?, to body: inout [UInt8]) {
         guard let value else { return }
         body += ",\"\(key)\":".utf8
-        Self.append(value, to: &body)
-    }
-
-    private static func append(_ text: String, to body: inout [UInt8]) {
-        body.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): body += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20:
-                let digits = Array("0123456789abcdef".utf8)
-                body += "\\u00".utf8 + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            default: body.append(byte)
-            }
-        }
-        body.append(UInt8(ascii: "\""))
+        JSONString.append(value, to: &body)
     }
 }

@@ -1,19 +1,42 @@
+internal import Crypto
 internal import Loop
+package import Logging
 internal import Push
+internal import Registry
+internal import SNS
+internal import Store
+internal import Synchronization
 
 /// What the gateway answers, whoever brings the requests.
 final class GatewayService: Sendable {
     let settings: GatewaySettings
     let desk: GatewayDesk
     let metrics: Metrics
-    let rate: CallRate
+    let topology: TopologyKeeper
+    let applications: ApplicationDesk
+    let logger: Logger
+    private let rate: CallRate
+    private let check: SignatureCheck
+    private let signingKeys = Mutex(SigningKeys())
 
-    init(_ settings: GatewaySettings, desk: GatewayDesk, metrics: Metrics) {
+    init(
+        _ settings: GatewaySettings,
+        desk: GatewayDesk,
+        metrics: Metrics,
+        topology: TopologyKeeper,
+        logger: Logger
+    ) {
         self.settings = settings
         self.desk = desk
         self.metrics = metrics
+        self.topology = topology
+        self.applications = ApplicationDesk(settings)
+        self.logger = logger
         self.rate = CallRate(settings.keys)
+        self.check = SignatureCheck(keys: settings.keys.map { settings.accessKey($0) }, region: settings.region)
     }
+
+    // MARK: Probes
 
     /// `/livez`, `/readyz`, `/metrics`.
     func probe(_ path: String) async -> OutgoingAnswer {
@@ -30,13 +53,135 @@ final class GatewayService: Sendable {
         }
     }
 
+    // MARK: Calls
+
     func tooLarge() -> OutgoingAnswer {
-        var answer = OutgoingAnswer.text("too large\n", status: 413)
+        let error = SNSError("MalformedInput", status: 413, "The request is larger than 1 MiB.")
+        var answer = self.answer(.failure(error), as: .xml, action: "unknown", since: MonotonicClock.now())
         answer.closes = true
         return answer
     }
 
     func answer(_ request: IncomingRequest) async -> OutgoingAnswer {
-        .text("not yet\n", status: 501)
+        var action = "unknown"
+        var format = AnswerFormat.xml
+        let result: Result<Answer, SNSError>
+        do throws(SNSError) {
+            let caller = try self.caller(of: request)
+            let parameters = try Parameters(query: Array(request.query.utf8), body: request.formBody)
+            format = AnswerFormat(parameters)
+            action = try Action.name(parameters).rawValue
+            let call = try Action(parameters, region: self.settings.region)
+            try caller.principal.check(call, region: self.settings.region, account: self.settings.account)
+            let run = ActionRun(service: self, principal: caller.principal, call: Self.call(request, caller))
+            result = .success(try await run.run(call))
+        } catch {
+            result = .failure(error)
+        }
+        return self.answer(result, as: format, action: action, since: request.time)
     }
+
+    private func answer(
+        _ result: Result<Answer, SNSError>,
+        as format: AnswerFormat,
+        action: String,
+        since start: MonotonicTime
+    ) -> OutgoingAnswer {
+        let id = SNS.UUID.random()
+        let duration = MonotonicClock.now() - start
+        var answer = OutgoingAnswer(status: 200, contentType: format.contentType, body: [], requestID: id.description)
+        switch result {
+        case .success(let outcome):
+            self.metrics.answered(action, code: "200", after: duration)
+            answer.body = outcome.body(requestID: id, as: format)
+        case .failure(let error):
+            self.metrics.answered(action, code: error.code, after: duration)
+            self.logger.debug("refused", metadata: ["action": "\(action)", "code": "\(error.code)"])
+            answer.status = error.status
+            answer.body = error.body(requestID: id, as: format)
+        }
+        return answer
+    }
+
+    // MARK: Who calls
+
+    private struct Caller {
+        let principal: Principal
+        let bodyHash: [UInt8]
+    }
+
+    private func caller(of request: IncomingRequest) throws(SNSError) -> Caller {
+        let hash = SignedRequest.sha256(request.body)
+        let signed = SignedRequest(
+            method: request.method,
+            path: request.path,
+            query: request.query,
+            headers: request.headers,
+            bodySHA256: hash,
+            isTLS: self.settings.tls != nil
+        )
+        if self.settings.allowsAnonymous, !signed.isSigned {
+            let arn = "arn:aws:iam::\(self.settings.account):user/anonymous"
+            return Caller(principal: Principal(arn: arn, accessKeyID: nil, policy: .all), bodyHash: hash)
+        }
+        var keys = self.signingKeys.withLock { $0 }
+        let before = keys.count
+        let principal = try self.check.principal(of: signed, now: WallClock.now(), signingKeys: &keys)
+        if keys.count != before {
+            let grown = keys
+            self.signingKeys.withLock { $0 = grown }
+        }
+        guard self.rate.takes(principal.accessKeyID ?? "", at: request.time) else { throw .throttling }
+        return Caller(principal: principal, bodyHash: hash)
+    }
+
+    /// What all attempts of one call have in common; SDKs send an id with each.
+    private static func call(_ request: IncomingRequest, _ caller: Caller) -> PublishCall? {
+        guard let invocation = request.header("amz-sdk-invocation-id"), (1...128).contains(invocation.utf8.count),
+            invocation.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") })
+        else { return nil }
+        let digits = Array("0123456789abcdef".utf8)
+        let hash = caller.bodyHash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return PublishCall(
+            accessKey: caller.principal.accessKeyID ?? "anonymous",
+            invocation: invocation,
+            bodyHash: String(decoding: hash, as: UTF8.self)
+        )
+    }
+
+    // MARK: For actions
+
+    func report(_ failure: RedisFailure) -> SNSError {
+        self.metrics.add(.redisFailures)
+        self.logger.warning("Redis did not answer", metadata: ["reason": "\(failure)"])
+        return .unavailable
+    }
+
+    /// Tells an event to whom the application names; nobody waits for it.
+    func tell(_ kind: EndpointEvent.Kind, _ endpoint: EndpointName, changes: [String: String]) async {
+        await self.desk.ask { core, completion in
+            core.events.tell(kind, endpoint, changes)
+            completion(())
+        }
+    }
+
+    func tellDisabled(_ endpoint: EndpointName, messageID: SNS.UUID) async {
+        await self.desk.ask { core, completion in
+            core.events.tellFailure(endpoint, .endpointDisabled, messageID: messageID.description, attempts: nil)
+            completion(())
+        }
+    }
+}
+
+extension GatewaySettings {
+    fileprivate func accessKey(_ key: AccessKeySettings) -> AccessKey {
+        let arn = "arn:aws:iam::\(self.account):user/\(key.name)"
+        let principal = Principal(arn: arn, accessKeyID: key.id, policy: key.policy)
+        return AccessKey(id: key.id, secret: key.secret, principal: principal)
+    }
+}
+
+extension IncomingRequest {
+    /// The parameters in the body; a GET has none.
+    fileprivate var formBody: [UInt8] { self.method == "POST" ? self.body : [] }
 }

@@ -1,8 +1,9 @@
 package import Push
+package import Registry
 package import SNS
 
 /// Everything the operator decides about one gateway, as plain values.
-package struct GatewaySettings: Sendable, Equatable {
+package struct GatewaySettings: Sendable {
     /// The address to listen on; default this machine only.
     package var host = "127.0.0.1"
     /// The port; 0 takes a free one.
@@ -25,10 +26,26 @@ package struct GatewaySettings: Sendable, Equatable {
     package var requestTimeout: Duration = .seconds(60)
     /// How long a stopping gateway waits for requests that are under way; default 20 s.
     package var drainTimeout: Duration = .seconds(20)
-    /// 32 bytes that open the credentials in Redis; nil if none was given, and then none can be put there.
-    package var masterKey: [UInt8]?
+    /// What opens the credentials in Redis; nil if none was given, and then none can be put there.
+    package var masterKeys: SealingKeys?
+    /// Where Apple is, for credentials that come through the API.
+    package var apns = APNsSettings()
 
     package init() {}
+
+    /// How workers reach Apple with credentials that come through the API.
+    package struct APNsSettings: Sendable, Equatable {
+        /// Connections that all workers together may hold with one such credential; default 4.
+        package var maxConnections = 4
+        /// A host other than Apple's, for a simulator.
+        package var host: String?
+        /// The port there.
+        package var port: UInt16?
+        /// PEM file of the authorities to trust there.
+        package var caFile: String?
+
+        package init() {}
+    }
 
     /// A certificate and its private key.
     package struct TLSFiles: Sendable, Equatable {

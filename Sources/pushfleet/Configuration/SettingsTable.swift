@@ -330,8 +330,8 @@ enum SettingsTable {
         SettingKey(
             "gateway.master_key_file",
             .file,
-            "A file with the key that opens the credentials in Redis: 64 hexadecimal digits, the same for gateways and "
-                + "workers. openssl rand -hex 32 makes one."
+            "A file with the keys that open the credentials in Redis, one a line: the first seals. The same for gateways "
+                + "and workers; openssl rand -base64 32 makes one."
         ),
         SettingKey(
             "gateway.master_key",
@@ -339,6 +339,15 @@ enum SettingsTable {
             isSecret: true,
             "That key itself, for the environment; or use gateway.master_key_file."
         ),
+        SettingKey(
+            "gateway.apns_connections",
+            .integer(1...1000),
+            standard: "4",
+            "Connections to Apple that all workers together may hold with a credential that came through the API."
+        ),
+        SettingKey("gateway.apns_host", .text, "A host other than Apple's for these credentials: a simulator."),
+        SettingKey("gateway.apns_port", .integer(1...65_535), "The port there."),
+        SettingKey("gateway.apns_ca_file", .file, "PEM file of the certificate authorities to trust there."),
         SettingKey(
             "access_keys.*.id",
             .text,

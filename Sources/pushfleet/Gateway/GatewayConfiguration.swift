@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Gateway
 internal import Push
+internal import Registry
 
 /// The gateway's part of the configuration, with the secrets read from their files.
 struct GatewayConfiguration {
@@ -19,6 +20,7 @@ struct GatewayConfiguration {
         self.needs = needs
         self.readServer()
         self.readTLS()
+        self.readAPNs()
         self.readMasterKey()
         for (name, line) in self.names { self.readKey(name, line) }
         self.checkKeys()
@@ -62,6 +64,14 @@ struct GatewayConfiguration {
         }
     }
 
+    private mutating func readAPNs() {
+        self.settings.apns.maxConnections = self.values.number("gateway", "apns_connections") ?? 4
+        self.settings.apns.host = self.values.text("gateway", "apns_host")
+        self.settings.apns.port = self.values.number("gateway", "apns_port").flatMap(UInt16.init(exactly:))
+        self.settings.apns.caFile = self.values.text("gateway", "apns_ca_file")
+        if let file = self.settings.apns.caFile { _ = self.read(file, ["gateway", "apns_ca_file"]) }
+    }
+
     private mutating func readMasterKey() {
         let path: [String]
         let text: String
@@ -75,11 +85,11 @@ struct GatewayConfiguration {
         } else {
             return
         }
-        let digits = text.trimmingCharacters(in: .whitespacesAndNewlines).utf8.compactMap(Hex.value)
-        guard digits.count == 64, text.trimmingCharacters(in: .whitespacesAndNewlines).utf8.count == 64 else {
-            return self.report(path, "is not 64 hexadecimal digits; openssl rand -hex 32 makes such a key")
+        do throws(SealingKeyFault) {
+            self.settings.masterKeys = try SealingKeys(text)
+        } catch {
+            self.report(path, error.problem)
         }
-        self.settings.masterKey = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
     private mutating func readKey(_ name: String, _ line: Int?) {

@@ -18,7 +18,8 @@ struct GatewayVerb: AsyncParsableCommand {
               gateway:
                 region: eu-west-1
                 account: "123456789012"
-                master_key_file: /run/secrets/master-key   # openssl rand -hex 32
+                # openssl rand -base64 32 makes a key
+                master_key_file: /run/secrets/master-key
               access_keys:
                 shop:
                   id: AKIAEXAMPLE
