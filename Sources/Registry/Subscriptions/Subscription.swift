@@ -1,5 +1,3 @@
-package import Push
-
 /// Who is subscribed.
 package enum Subscriber: Hashable, Sendable {
     /// Protocol `application`.
