@@ -10,7 +10,7 @@ import Testing
             func create(_ attributes: [String: String]) async throws -> ApplicationCreation {
                 try await registry.ask { $0.createApplication(.shop, attributes: attributes, fleet: nil, $1) }
             }
-            func get() async throws -> Application? { try await registry.ask { $0.application(.shop, $1) } }
+            func get() async throws -> PlatformApplication? { try await registry.ask { $0.application(.shop, $1) } }
             #expect(try await get() == nil)
             #expect(try await registry.ask { $0.setApplication(.shop, attributes: ["a": "b"], $1) } == .missing)
             #expect(try await create(["EventEndpointCreated": "t"]) == .created)
@@ -60,7 +60,9 @@ import Testing
 
     @Test func `Applications are listed in pages, each once`() async throws {
         try await withRegistry { _, registry in
-            let names = (0..<25).map { ApplicationName(platform: $0 % 2 == 0 ? "APNS" : "APNS_SANDBOX", name: "a\($0)") }
+            let names = (0..<25).map {
+                ApplicationName(platform: $0 % 2 == 0 ? "APNS" : "APNS_SANDBOX", name: "a\($0)")
+            }
             for name in names { try await registry.make(name) }
             var found: [ApplicationName] = []
             var after: ApplicationName?
@@ -74,7 +76,9 @@ import Testing
         }
     }
 
-    @Test func `An application that is made again after it was deleted is empty, and what it had is swept`() async throws {
+    @Test func `An application that is made again after it was deleted is empty, and what it had is swept`()
+        async throws
+    {
         try await withRegistry { redis, registry in
             try await registry.make(.shop)
             _ = try await registry.ask { $0.createTopic("t", $1) }

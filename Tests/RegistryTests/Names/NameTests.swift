@@ -13,8 +13,11 @@ import Testing
         #expect(ResourceID(id.description.uppercased()) == id)
     }
 
-    @Test(arguments: ["", "0", "00000000-0000-0000-0000-00000000000", "00000000-0000-0000-0000-0000000000000",
-        "000000000000-0000-0000-0000-00000000", "0000000g-0000-0000-0000-000000000000", "é0000000-0000-0000-0000-0000000"])
+    @Test(arguments: [
+        "", "0", "00000000-0000-0000-0000-00000000000", "00000000-0000-0000-0000-0000000000000",
+        "000000000000-0000-0000-0000-00000000", "0000000g-0000-0000-0000-000000000000",
+        "é0000000-0000-0000-0000-0000000",
+    ])
     func `What is no UUID is none`(text: String) {
         #expect(ResourceID(text) == nil)
     }
@@ -35,7 +38,9 @@ import Testing
         #expect(Set(slots).isDisjoint(with: ApplicationName.shop.slots(for: EndpointToken("aabc"))))
     }
 
-    @Test(arguments: [("AABB", true, "aabb", 2), ("aab", true, "aab", 3), ("xyz:Q", false, "xyz:Q", 5), ("00", false, "00", 1)])
+    @Test(arguments: [
+        ("AABB", true, "aabb", 2), ("aab", true, "aab", 3), ("xyz:Q", false, "xyz:Q", 5), ("00", false, "00", 1),
+    ])
     func `Tokens are packed and come back`(text: String, isApple: Bool, normal: String, size: Int) {
         let token = EndpointToken(text, isApple: isApple)
         #expect(token.text == normal)

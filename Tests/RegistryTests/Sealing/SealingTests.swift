@@ -55,13 +55,16 @@ import Testing
         dump(Self.token, to: &dumped)
         dump(sealed, to: &dumped)
         dump(keys, to: &dumped)
-        let all = "\(Self.token) \(sealed) \(keys) \(String(reflecting: sealed)) \(String(reflecting: Self.token)) \(dumped)"
+        let all =
+            "\(Self.token) \(sealed) \(keys) \(String(reflecting: sealed)) \(String(reflecting: Self.token)) \(dumped)"
         #expect(!all.contains("secret"))
         #expect(!all.contains(sealed.text.split(separator: " ")[2]))
         #expect(!all.contains(Self.first))
     }
 
-    @Test(arguments: ["", "#", "abc", String(repeating: "0f", count: 31), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHg=="])
+    @Test(arguments: [
+        "", "#", "abc", String(repeating: "0f", count: 31), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHg==",
+    ])
     func `Bad master keys are refused without showing them`(text: String) {
         let fault = #expect(throws: SealingKeyFault.self) { try SealingKeys("\n\(text)") }
         if text.count > 2 {

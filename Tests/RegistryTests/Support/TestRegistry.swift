@@ -1,5 +1,5 @@
 import Loop
-import Store
+@testable import Store
 import Synchronization
 import TestServers
 import Wire
@@ -60,9 +60,11 @@ final class TestRegistry: Sendable {
 
     // MARK: What most tests need
 
-    func create(_ new: NewEndpoint) async throws -> EndpointCreation { try await self.ask { $0.createEndpoint(new, $1) } }
+    func create(_ new: NewEndpoint) async throws -> EndpointCreation {
+        try await self.ask { $0.createEndpoint(new, $1) }
+    }
 
-    func get(_ id: ResourceID, of application: ApplicationName) async throws -> Endpoint? {
+    func get(_ id: ResourceID, of application: ApplicationName) async throws -> PlatformEndpoint? {
         try await self.ask { $0.endpoint(EndpointName(application: application, id: id), $1) }
     }
 
