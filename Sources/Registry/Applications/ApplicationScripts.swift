@@ -30,7 +30,7 @@ enum ApplicationScripts {
     /// ARGV: `create` or `set`, name, attributes, and the app of the fleet: whether there is one, its id, settings,
     /// credential.
     static let put = RegistryScript.make(
-        self.fleet,
+        Self.fleet,
         #"""
         local op, app = arg(), arg()
         local attributes = pairsOf()
@@ -80,11 +80,11 @@ enum ApplicationScripts {
         """#
 
     /// ARGV: name.
-    static let get = RegistryScript.make(self.reading, "return described(arg()) or {}")
+    static let get = RegistryScript.make(Self.reading, "return described(arg()) or {}")
 
     /// ARGV: name to go on after, limit.
     static let list = RegistryScript.make(
-        self.reading,
+        Self.reading,
         #"""
         local names, more = namesAfter(P .. 'apps', arg(), tonumber(arg()))
         local all = { more and names[#names] or '' }
@@ -95,7 +95,7 @@ enum ApplicationScripts {
 
     /// ARGV: name. Endpoints are out of reach at once, and swept later.
     static let delete = RegistryScript.make(
-        self.fleet,
+        Self.fleet,
         #"""
         local app = arg()
         local key = appKey(app)

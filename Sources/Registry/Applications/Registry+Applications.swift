@@ -33,7 +33,7 @@ extension Registry {
     }
 
     /// Nil if there is none.
-    package func application(_ name: ApplicationName, _ completion: @escaping Completion<Application?>) {
+    package func application(_ name: ApplicationName, _ completion: @escaping Completion<PlatformApplication?>) {
         var call = RegistryScript.call(ApplicationScripts.get)
         call.add(name.description)
         self.run(call, completion) { reply in reply.isAtEnd ? .some(nil) : reply.application() }
@@ -43,14 +43,14 @@ extension Registry {
     package func applications(
         after: ApplicationName? = nil,
         limit: Int = 100,
-        _ completion: @escaping Completion<Page<Application, ApplicationName>>
+        _ completion: @escaping Completion<Page<PlatformApplication, ApplicationName>>
     ) {
         var call = RegistryScript.call(ApplicationScripts.list)
         call.add(after?.description ?? "")
         call.add(limit)
         self.run(call, completion) { reply in
             guard let next = reply.text() else { return nil }
-            var page = Page<Application, ApplicationName>(items: [], next: ApplicationName(key: next))
+            var page = Page<PlatformApplication, ApplicationName>(items: [], next: ApplicationName(key: next))
             while var item = reply.list() {
                 guard let application = item.application() else { return nil }
                 page.items.append(application)
@@ -85,11 +85,11 @@ extension Registry {
 }
 
 extension ReplyCursor {
-    fileprivate mutating func application() -> Application? {
+    fileprivate mutating func application() -> PlatformApplication? {
         guard let key = self.text(), let name = ApplicationName(key: key), let created = self.integer(),
             let endpoints = self.integer(), let fleet = self.text(), var attributes = self.list()
         else { return nil }
-        return Application(
+        return PlatformApplication(
             name: name,
             attributes: attributes.dictionary(),
             fleetApp: fleet.isEmpty ? nil : fleet,

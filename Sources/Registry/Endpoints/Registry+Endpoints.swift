@@ -25,7 +25,7 @@ extension Registry {
     }
 
     /// Nil if there is none.
-    package func endpoint(_ name: EndpointName, _ completion: @escaping Completion<Endpoint?>) {
+    package func endpoint(_ name: EndpointName, _ completion: @escaping Completion<PlatformEndpoint?>) {
         self.run(Self.call(EndpointScripts.get, name), completion) { reply in
             reply.isAtEnd ? .some(nil) : reply.endpoint()
         }
@@ -50,7 +50,7 @@ extension Registry {
     package func endpoint(
         with token: EndpointToken,
         of application: ApplicationName,
-        _ completion: @escaping Completion<Endpoint?>
+        _ completion: @escaping Completion<PlatformEndpoint?>
     ) {
         var call = RegistryScript.call(EndpointScripts.byToken)
         call.add(application.description)
@@ -89,7 +89,7 @@ extension Registry {
         of application: ApplicationName,
         after: ResourceID? = nil,
         limit: Int = 100,
-        _ completion: @escaping Completion<Page<Endpoint, ResourceID>?>
+        _ completion: @escaping Completion<Page<PlatformEndpoint, ResourceID>?>
     ) {
         var call = RegistryScript.call(EndpointScripts.list)
         call.add(application.description)
@@ -108,7 +108,7 @@ extension Registry {
         withUserData userData: String,
         after: [UInt8]? = nil,
         limit: Int = 100,
-        _ completion: @escaping Completion<Page<Endpoint, [UInt8]>>
+        _ completion: @escaping Completion<Page<PlatformEndpoint, [UInt8]>>
     ) {
         var call = RegistryScript.call(EndpointScripts.byUser)
         call.add(userData)
@@ -158,18 +158,18 @@ extension ScriptCall {
 
 extension ReplyCursor {
     /// The eight values that scripts describe an endpoint by.
-    mutating func endpoint() -> Endpoint? {
+    mutating func endpoint() -> PlatformEndpoint? {
         guard let key = self.text(), let application = ApplicationName(key: key) else { return nil }
         return self.endpoint(of: application)
     }
 
     /// The same without the application.
-    mutating func endpoint(of application: ApplicationName) -> Endpoint? {
+    mutating func endpoint(of application: ApplicationName) -> PlatformEndpoint? {
         guard let id = self.id(),
             let flags = self.integer(), let registered = self.integer(), let generation = self.integer(),
             let token = self.bytes(), let hasUserData = self.integer(), let userData = self.text()
         else { return nil }
-        return Endpoint(
+        return PlatformEndpoint(
             name: EndpointName(application: application, id: id),
             token: EndpointToken(packed: token, isHexadecimal: flags & 2 != 0),
             isEnabled: flags & 1 != 0,
@@ -181,8 +181,8 @@ extension ReplyCursor {
     }
 
     /// Lists to the end.
-    mutating func endpoints() -> [Endpoint]? {
-        var all: [Endpoint] = []
+    mutating func endpoints() -> [PlatformEndpoint]? {
+        var all: [PlatformEndpoint] = []
         while var item = self.list() {
             guard let endpoint = item.endpoint() else { return nil }
             all.append(endpoint)

@@ -20,7 +20,8 @@ package struct SealingKeys: Sendable, CustomStringConvertible {
             if line.isEmpty || line.hasPrefix("#") { continue }
             guard let bytes = Self.bytes(line) else {
                 throw SealingKeyFault(
-                    problem: "line \(index + 1) is not a key of 32 bytes in base64 or hexadecimal digits; make one with "
+                    problem:
+                        "line \(index + 1) is not a key of 32 bytes in base64 or hexadecimal digits; make one with "
                         + "openssl rand -base64 32"
                 )
             }
@@ -70,7 +71,10 @@ package struct SealingKeys: Sendable, CustomStringConvertible {
     private static func id(of bytes: [UInt8]) -> String {
         let digest = SHA256.hash(data: Array("pushfleet master key ".utf8) + bytes)
         let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: digest.prefix(4).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(
+            decoding: digest.prefix(4).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self
+        )
     }
 
     private static func bytes(_ text: Substring) -> [UInt8]? {

@@ -46,9 +46,14 @@ package struct StoredCredential: Hashable, Sendable, CustomStringConvertible {
 
     /// Names and values, each ended by a zero byte; values lose theirs, which no PEM has.
     var encoded: [UInt8] {
-        self.fields.flatMap { name, value in
-            value.map { Array(name.utf8) + [0] + $0.utf8.filter { $0 != 0 } + [0] } ?? []
+        var bytes: [UInt8] = []
+        for case (let name, let value?) in self.fields {
+            bytes += name.utf8
+            bytes.append(0)
+            bytes += value.utf8.filter { $0 != 0 }
+            bytes.append(0)
         }
+        return bytes
     }
 
     /// Names that are not known are passed over.

@@ -1,5 +1,3 @@
-package import Push
-
 /// Who is subscribed.
 package enum Subscriber: Hashable, Sendable {
     /// Protocol `application`.
@@ -44,7 +42,7 @@ package struct Recipient: Hashable, Sendable {
     package var filterPolicyScope: String?
 
     package enum Destination: Hashable, Sendable {
-        case endpoint(Endpoint, isApplicationEnabled: Bool, fleetApp: String?)
+        case endpoint(PlatformEndpoint, isApplicationEnabled: Bool, fleetApp: String?)
         /// The endpoint was deleted.
         case dangling
         case other(protocol: String, endpoint: String)

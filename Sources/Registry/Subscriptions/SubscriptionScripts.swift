@@ -116,7 +116,7 @@ enum SubscriptionScripts {
 
     /// ARGV: topic, id to go on after, limit. The next key comes first.
     static let byTopic = Self.make(
-        self.page + #"""
+        Self.page + #"""
             local topic, after, limit = arg(), arg(), tonumber(arg())
             local t = topicNumber(topic)
             if not t then return { 'noTopic' } end
@@ -129,7 +129,7 @@ enum SubscriptionScripts {
 
     /// Those of all topics. ARGV: topic and id to go on after, limit. The next topic and id come first.
     static let all = Self.make(
-        self.page + #"""
+        Self.page + #"""
             local topic, after, limit = arg(), arg(), tonumber(arg())
             local all, looks = { '', '' }, 0
             local from = topic == '' and '-' or '[' .. topic
@@ -181,7 +181,7 @@ enum SubscriptionScripts {
     /// application number its name, whether it is enabled and its app; then the recipients: id, kind, policy, scope, and
     /// for endpoints application number and description, for others protocol and endpoint.
     static let recipients = Self.make(
-        self.page + #"""
+        Self.page + #"""
             local topic, after, limit = arg(), arg(), tonumber(arg())
             local t = topicNumber(topic)
             if not t then return { 'noTopic' } end

@@ -27,13 +27,13 @@ extension Registry {
     }
 
     /// With its tags; nil if there is none.
-    package func topic(_ name: String, _ completion: @escaping Completion<Topic?>) {
+    package func topic(_ name: String, _ completion: @escaping Completion<RegisteredTopic?>) {
         self.run(Self.call(TopicScripts.get, name), completion) { reply in
             if reply.isAtEnd { return .some(nil) }
             guard let created = reply.integer(), let count = reply.integer(), var attributes = reply.list(),
                 var tags = reply.list()
             else { return nil }
-            return Topic(
+            return RegisteredTopic(
                 name: name,
                 attributes: attributes.dictionary(),
                 tags: tags.dictionary(),

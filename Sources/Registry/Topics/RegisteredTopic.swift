@@ -1,7 +1,7 @@
 package import Push
 
 /// A topic.
-package struct Topic: Hashable, Sendable {
+package struct RegisteredTopic: Hashable, Sendable {
     package var name: String
     /// Only those that were set.
     package var attributes: [String: String]

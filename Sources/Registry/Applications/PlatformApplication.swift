@@ -1,7 +1,7 @@
 package import Push
 
 /// A platform application.
-package struct Application: Hashable, Sendable {
+package struct PlatformApplication: Hashable, Sendable {
     package var name: ApplicationName
     /// As they were given; `Enabled` is always there. Never a credential.
     package var attributes: [String: String]

@@ -1,7 +1,7 @@
 package import Push
 
 /// One device's registration with a platform application.
-package struct Endpoint: Hashable, Sendable {
+package struct PlatformEndpoint: Hashable, Sendable {
     package var name: EndpointName
     package var token: EndpointToken
     package var isEnabled: Bool
@@ -64,7 +64,7 @@ package struct EndpointChange: Hashable, Sendable {
 
 /// What a message to one endpoint needs.
 package struct EndpointTarget: Hashable, Sendable {
-    package var endpoint: Endpoint
+    package var endpoint: PlatformEndpoint
     package var isApplicationEnabled: Bool
     /// The app of the fleet that sends for it.
     package var fleetApp: String?
