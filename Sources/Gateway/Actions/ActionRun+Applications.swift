@@ -33,9 +33,9 @@ extension ActionRun {
         var attributes = Self.stored(given)
         // Good credentials bring an application back that was disabled for bad ones.
         if given.credentials != nil, given.isEnabled == nil { attributes["Enabled"] = "true" }
-        let name = application.name
+        let (name, merged) = (application.name, attributes)
         let change = try await self.ask { registry, done in
-            registry.setApplication(name, attributes: attributes, fleet: fleet, done)
+            registry.setApplication(name, attributes: merged, fleet: fleet, done)
         }
         guard change != .missing else { throw .noApplication }
         return .done(.setPlatformApplicationAttributes)
@@ -69,7 +69,7 @@ extension ActionRun {
     // MARK: Parts
 
     @discardableResult
-    func requireApplication(_ arn: ApplicationARN) async throws(SNSError) -> Registry.Application {
+    func requireApplication(_ arn: ApplicationARN) async throws(SNSError) -> PlatformApplication {
         guard self.isOwn(arn) else { throw .noApplication }
         let name = arn.key
         guard let application = try await self.ask({ registry, done in registry.application(name, done) }) else {
@@ -99,7 +99,7 @@ extension ActionRun {
     }
 
     /// An empty value stands for an attribute that was taken away.
-    private static func shown(_ application: Registry.Application) -> [String: String] {
+    private static func shown(_ application: PlatformApplication) -> [String: String] {
         application.attributes.filter { !$0.value.isEmpty }
     }
 }

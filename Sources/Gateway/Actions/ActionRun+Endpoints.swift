@@ -95,7 +95,7 @@ extension ActionRun {
         return .done(.deleteEndpoint)
     }
 
-    private static func attributes(_ endpoint: Endpoint) -> [String: String] {
+    private static func attributes(_ endpoint: PlatformEndpoint) -> [String: String] {
         var attributes = ["Token": endpoint.token.text, "Enabled": "\(endpoint.isEnabled)"]
         if let userData = endpoint.userData { attributes["CustomUserData"] = userData }
         return attributes

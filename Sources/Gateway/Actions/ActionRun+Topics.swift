@@ -103,7 +103,7 @@ extension ActionRun {
 
     private static func permission(_ label: String) -> String { "permission/\(label)" }
 
-    func requireTopic(_ arn: TopicARN) async throws(SNSError) -> Topic {
+    func requireTopic(_ arn: TopicARN) async throws(SNSError) -> RegisteredTopic {
         guard self.isOwn(arn) else { throw .noTopic }
         let name = arn.name
         guard let topic = try await self.ask({ registry, done in registry.topic(name, done) }) else { throw .noTopic }

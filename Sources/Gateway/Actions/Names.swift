@@ -10,8 +10,7 @@ extension GatewaySettings {
     }
 
     func arn(_ name: EndpointName) -> EndpointARN? {
-        guard let application = self.arn(name.application), let id = SNS.UUID(name.id.description) else { return nil }
-        return EndpointARN(application: application, id: id)
+        self.arn(name.application).map { EndpointARN(application: $0, id: name.id.description) }
     }
 
     func arn(topic: String) -> TopicARN {
@@ -28,9 +27,9 @@ extension ApplicationARN {
 }
 
 extension EndpointARN {
-    /// Nil never comes: both kinds of id are 16 bytes.
+    /// Nil for an id that no endpoint can have.
     var key: EndpointName? {
-        ResourceID(self.id.description).map { EndpointName(application: self.application.key, id: $0) }
+        ResourceID(self.id).map { EndpointName(application: self.application.key, id: $0) }
     }
 }
 

@@ -6,7 +6,7 @@ internal import Store
 /// Platform applications as they were a moment ago: for what may be late by that moment, such as who hears of events.
 final class ApplicationCache {
     private unowned let core: GatewayLoop
-    private var known: [ApplicationName: (application: Application?, time: MonotonicTime)] = [:]
+    private var known: [ApplicationName: (application: PlatformApplication?, time: MonotonicTime)] = [:]
     private var names: [String: ApplicationName] = [:]
 
     private static let life = Duration.seconds(2)
@@ -17,7 +17,7 @@ final class ApplicationCache {
     }
 
     /// Called at once for what is known, else later.
-    func application(_ name: ApplicationName, _ completion: @escaping (Result<Application?, RedisFailure>) -> Void) {
+    func application(_ name: ApplicationName, _ completion: @escaping (Result<PlatformApplication?, RedisFailure>) -> Void) {
         if let known = self.known[name], self.core.loop.now - known.time < Self.life {
             return completion(.success(known.application))
         }
@@ -32,7 +32,7 @@ final class ApplicationCache {
         self.known[name] = nil
     }
 
-    private func remember(_ name: ApplicationName, _ application: Application?) {
+    private func remember(_ name: ApplicationName, _ application: PlatformApplication?) {
         if self.known.count >= Self.limit { self.known.removeAll() }
         self.known[name] = (application, self.core.loop.now)
         if let app = application?.fleetApp { self.names[app] = name }

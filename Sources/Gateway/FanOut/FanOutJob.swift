@@ -20,7 +20,7 @@ final class FanOutJob {
     private let core: GatewayLoop
     private let owner: String
     private let chunkSize: Int
-    private var progress = FanOutProgress(chunk: 0, cursor: [], isDone: false)
+    private var progress = FanOutProgress.start
     private var isOver = false
     private let ended: (End) -> Void
 

@@ -63,6 +63,15 @@ struct FanOutProgress: Equatable {
         return call
     }
 
+    /// Before the first chunk.
+    static let start = FanOutProgress(chunk: 0, cursor: [], isDone: false)
+
+    private init(chunk: Int, cursor: [UInt8], isDone: Bool) {
+        self.chunk = chunk
+        self.cursor = cursor
+        self.isDone = isDone
+    }
+
     init?(_ reply: RedisReply) {
         guard let parts = reply.elements, parts.count == 3, let chunk = parts[0].integer,
             case .string(let cursor) = parts[1], let done = parts[2].integer

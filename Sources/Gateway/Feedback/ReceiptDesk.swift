@@ -24,7 +24,7 @@ final class ReceiptDesk {
     }
 
     /// Whether pushes for an application shall be told of one by one.
-    static func wantsReceipts(_ application: Application) -> Bool {
+    static func wantsReceipts(_ application: PlatformApplication) -> Bool {
         ["SuccessFeedbackRoleArn", "FailureFeedbackRoleArn", "EventDeliveryFailure"].contains {
             !(application.attributes[$0] ?? "").isEmpty
         }
@@ -60,7 +60,7 @@ final class ReceiptDesk {
         }
     }
 
-    private func tell(_ report: TokenReport, _ endpoint: EndpointName, _ application: Application) {
+    private func tell(_ report: TokenReport, _ endpoint: EndpointName, _ application: PlatformApplication) {
         let isDelivered = report.outcome == "delivered"
         if report.outcome == "dead_lettered", let message = report.directMessageID {
             let type = DeliveryFailureType(deadLetter: report.reason ?? "")

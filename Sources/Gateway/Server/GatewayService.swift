@@ -1,6 +1,6 @@
 internal import Crypto
 internal import Loop
-package import Logging
+internal import Logging
 internal import Push
 internal import Registry
 internal import SNS

@@ -1,5 +1,5 @@
 internal import Broker
-package import Logging
+internal import Logging
 internal import Push
 internal import Synchronization
 

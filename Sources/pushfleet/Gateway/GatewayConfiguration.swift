@@ -2,6 +2,7 @@ internal import Foundation
 internal import Gateway
 internal import Push
 internal import Registry
+internal import SNS
 
 /// The gateway's part of the configuration, with the secrets read from their files.
 struct GatewayConfiguration {

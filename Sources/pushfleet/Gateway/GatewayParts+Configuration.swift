@@ -2,6 +2,7 @@ internal import Foundation
 internal import Gateway
 internal import Store
 internal import Wire
+internal import Worker
 
 extension LoadedConfiguration {
     /// What a gateway is made of.
