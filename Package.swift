@@ -56,14 +56,16 @@ let rooms: [Target] = [
     .target(
         name: "Gateway",
         dependencies: [
-            "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, hummingbirdTLS, logging,
+            "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, hummingbirdTLS,
+            logging,
             serviceLifecycle,
         ]
     ),
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Gateway", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
+            "Gateway", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire",
+            "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
         ]
     ),

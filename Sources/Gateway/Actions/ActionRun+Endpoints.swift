@@ -21,7 +21,7 @@ extension ActionRun {
         switch try await self.ask({ registry, done in registry.createEndpoint(new, done) }) {
         case .created(let id):
             let name = EndpointName(application: new.application, id: id)
-            await self.service.tell(.created, name, changes: [:])
+            await self.service.tell(.endpointCreated, name)
             return .createPlatformEndpoint(try self.endpoint(name))
         case .existing(let id):
             return .createPlatformEndpoint(try self.endpoint(EndpointName(application: new.application, id: id)))
@@ -59,12 +59,7 @@ extension ActionRun {
         switch try await self.ask({ registry, done in registry.setEndpoint(name, change, done) }) {
         case .missing: throw .noEndpoint
         case .unchanged: break
-        case .changed:
-            var told: [String: String] = [:]
-            if let isEnabled = changes.isEnabled { told["Enabled"] = "\(isEnabled)" }
-            if let token = changes.token { told["Token"] = token }
-            if let userData = changes.customUserData { told["CustomUserData"] = userData }
-            await self.service.tell(.updated, name, changes: told)
+        case .changed: await self.service.tell(.endpointUpdated, name)
         }
         return .done(.setEndpointAttributes)
     }
@@ -91,7 +86,7 @@ extension ActionRun {
     func deleteEndpoint(_ call: DeleteEndpoint) async throws(SNSError) -> Answer {
         guard let name = call.endpoint.key, self.isOwn(call.endpoint.application) else { return .done(.deleteEndpoint) }
         let removal = try await self.ask { registry, done in registry.deleteEndpoint(name, done) }
-        if removal == .removed { await self.service.tell(.deleted, name, changes: [:]) }
+        if removal == .removed { await self.service.tell(.endpointDeleted, name) }
         return .done(.deleteEndpoint)
     }
 

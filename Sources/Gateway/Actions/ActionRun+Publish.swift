@@ -41,7 +41,10 @@ extension ActionRun {
         do throws(SNSError) {
             return try outcome.get()
         } catch {
-            if error == .endpointDisabled { await self.service.tellDisabled(name, messageID: order.id) }
+            if error == .endpointDisabled {
+                let failure = ApplicationEvent.Kind.deliveryFailure(.endpointDisabled, attempts: 0, messageID: order.id)
+                await self.service.tell(failure, name)
+            }
             throw error
         }
     }

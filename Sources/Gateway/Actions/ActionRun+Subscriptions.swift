@@ -13,7 +13,9 @@ extension ActionRun {
         case .sqs(let arn): subscriber = .other(protocol: "sqs", endpoint: arn)
         case .http, .https:
             // Better said at once than accepted and never delivered.
-            throw .invalidParameter("Amazon SNS does not support this protocol string: \(destination.transport.rawValue)")
+            throw .invalidParameter(
+                "Amazon SNS does not support this protocol string: \(destination.transport.rawValue)"
+            )
         }
         let attributes = try call.attributes().plain
         let topic = call.topic.name

@@ -42,14 +42,11 @@ struct ApplicationDesk: Sendable {
         stored.host = self.settings.apns.host
         stored.port = self.settings.apns.port.map(Int.init)
         stored.caFile = self.settings.apns.caFile
-        var settings = Array(#"{"bundle_id":"#.utf8)
-        JSONString.append(bundleID, to: &settings)
-        settings += #","credential":"#.utf8
-        JSONString.append(app, to: &settings)
-        settings += "}".utf8
+        // Both are made of letters, digits and harmless signs.
+        let settings = #"{"bundle_id":"\#(bundleID)","credential":"\#(app)"}"#
         return FleetApp(
             id: app,
-            settings: String(decoding: settings, as: UTF8.self),
+            settings: settings,
             credential: keys.seal(stored, for: app)
         )
     }
@@ -58,7 +55,8 @@ struct ApplicationDesk: Sendable {
     private static func bundleID(_ pem: String, _ key: String, isSandbox: Bool) throws(SNSError) -> String {
         guard let identity = try? TLSIdentity(pem: Array(pem.utf8), privateKey: Array(key.utf8)),
             let certificate = ClientCertificate(identity.certificate),
-            isSandbox ? certificate.allowsSandbox : certificate.allowsProduction
+            isSandbox ? certificate.allowsSandbox : certificate.allowsProduction,
+            Topic.isValid(certificate.subject)
         else { throw .badCredentials }
         return certificate.subject
     }

@@ -17,7 +17,10 @@ final class ApplicationCache {
     }
 
     /// Called at once for what is known, else later.
-    func application(_ name: ApplicationName, _ completion: @escaping (Result<PlatformApplication?, RedisFailure>) -> Void) {
+    func application(
+        _ name: ApplicationName,
+        _ completion: @escaping (Result<PlatformApplication?, RedisFailure>) -> Void
+    ) {
         if let known = self.known[name], self.core.loop.now - known.time < Self.life {
             return completion(.success(known.application))
         }

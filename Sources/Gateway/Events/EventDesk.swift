@@ -13,40 +13,22 @@ final class EventDesk {
         self.core = core
     }
 
-    func tell(
-        _ kind: EndpointEvent.Kind,
-        _ endpoint: EndpointName,
-        _ details: [String: String] = [:],
-        attempts: Int? = nil
-    ) {
+    func tell(_ kind: ApplicationEvent.Kind, _ endpoint: EndpointName) {
         guard let arn = self.core.parts.settings.arn(endpoint) else { return }
         self.core.applications.application(endpoint.application) { [core] result in
             guard case .success(let application?) = result,
                 let text = application.attributes[kind.attribute], let topic = try? TopicARN(text)
             else { return }
-            let event = EndpointEvent(
-                kind: kind,
-                endpoint: arn,
-                time: core.loop.wallTime,
-                details: details,
-                attempts: attempts
-            )
-            self.publish(event, to: topic.name)
+            self.publish(ApplicationEvent(kind, endpoint: arn, time: core.loop.wallTime), to: topic.name)
         }
     }
 
-    /// A push to one endpoint that will never arrive.
-    func tellFailure(_ endpoint: EndpointName, _ type: DeliveryFailureType, messageID: String, attempts: Int?) {
-        let details = ["FailureType": type.rawValue, "FailureMessage": type.message, "MessageId": messageID]
-        self.tell(.failure, endpoint, details, attempts: attempts)
-    }
-
-    private func publish(_ event: EndpointEvent, to topic: String) {
+    private func publish(_ event: ApplicationEvent, to topic: String) {
         let order = FanOutOrder(
             topic: topic,
             messageID: UUIDText(text: SNS.UUID.random().description),
             publishedAt: event.time.milliseconds,
-            message: SNS.Message(text: event.message, subject: event.subject)
+            message: SNS.Message(text: event.message, subject: String(event.subject.prefix(99)))
         )
         let notification = Notification(order, event.message, settings: self.core.parts.settings)
         for message in [notification.event(topic: topic), Publishing.message(order)] {

@@ -1,6 +1,7 @@
 internal import Broker
 internal import Push
 internal import Registry
+internal import SNS
 
 /// Part of a topic's subscribers, on its way to being messages.
 struct FanOutChunk {
@@ -27,7 +28,9 @@ struct FanOutChunk {
         var seen = Set<String>()
         var filtered = 0
         for recipient in recipients {
-            guard case .endpoint(let endpoint, true, let app?) = recipient.subscriber, endpoint.isEnabled else { continue }
+            guard case .endpoint(let endpoint, true, let app?) = recipient.subscriber, endpoint.isEnabled else {
+                continue
+            }
             // One token that the fleet's contract has no room for would make a dead letter of all.
             guard Contract.tokenDigits.contains(endpoint.token.text.utf8.count) else { continue }
             guard isWanted(recipient) else {
@@ -63,12 +66,12 @@ struct FanOutChunk {
         chunk number: Int,
         publishedAt: UnixTime,
         lane: Lane,
-        draft: (Device) -> PushDraft?
+        push: (Device) -> PlatformPush?
     ) -> [Broker.Message] {
         var groups: [String: [Device]] = [:]
         for device in self.devices { groups[device.app, default: []].append(device) }
         return groups.sorted { $0.key < $1.key }.enumerated().flatMap { index, group -> [Broker.Message] in
-            guard let draft = draft(group.value[0]) else { return [] }
+            guard let push = push(group.value[0]), let app = AppID(group.key) else { return [] }
             return Self.slices(group.value).enumerated().map { part, devices in
                 var properties = MessageProperties()
                 properties.messageID = Array("\(id).\(number).\(index).\(part)".utf8)
@@ -77,7 +80,7 @@ struct FanOutChunk {
                     exchange: FleetTopology.exchange,
                     routingKey: "\(group.key).\(lane.rawValue)",
                     properties: properties,
-                    body: draft.body(tokens: devices.lazy.map(\.token))
+                    body: push.envelope(app: app, tokens: devices.map(\.token), now: publishedAt)
                 )
             }
         }

@@ -80,13 +80,14 @@ final class FanOutJob {
 
     private func publish(_ chunk: FanOutChunk, _ others: [Broker.Message], next: ResourceID?) {
         let isSmall = next == nil && self.progress.chunk == 0
-        let messages = chunk.messages(
-            order: self.order.messageID,
-            chunk: self.progress.chunk,
-            publishedAt: UnixTime(milliseconds: self.order.publishedAt),
-            lane: isSmall ? .now : .bulk,
-            draft: { self.plan.draft(for: $0) }
-        ) + others
+        let messages =
+            chunk.messages(
+                order: self.order.messageID,
+                chunk: self.progress.chunk,
+                publishedAt: UnixTime(milliseconds: self.order.publishedAt),
+                lane: isSmall ? .now : .bulk,
+                push: { self.plan.push(for: $0) }
+            ) + others
         self.core.metrics.add(.fanoutDuplicates, chunk.duplicates)
         var unconfirmed = messages.count
         guard unconfirmed > 0 else { return self.advance(to: next, tokens: 0) }

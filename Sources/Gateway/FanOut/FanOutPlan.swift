@@ -9,7 +9,7 @@ final class FanOutPlan {
     private let settings: GatewaySettings
     private let content: PublishContent?
     private let attributes: MessageAttributes
-    private var drafts: [String: PushDraft?] = [:]
+    private var pushes: [String: PlatformPush?] = [:]
     private var policies: [String: FilterPolicy?] = [:]
     private var subjects: [String: FilterSubject] = [:]
 
@@ -18,7 +18,7 @@ final class FanOutPlan {
         self.settings = settings
         let message = order.content
         self.attributes = message.attributes
-        self.content = try? PublishContent(message, publishedAt: UnixTime(milliseconds: order.publishedAt))
+        self.content = try? PublishContent(message)
     }
 
     /// Whether the recipient's filter policy lets the message through. One that cannot be read lets nothing through.
@@ -52,12 +52,12 @@ final class FanOutPlan {
     }
 
     /// Nil for what cannot be sent to these devices, such as a payload that is too long.
-    func draft(for device: FanOutChunk.Device) -> PushDraft? {
-        if let known = self.drafts[device.app] { return known }
-        let platform = Platform(rawValue: device.application.platform)
-        let draft = platform.flatMap { try? self.content?.draft(app: device.app, platform: $0) }
-        self.drafts[device.app] = .some(draft)
-        return draft
+    func push(for device: FanOutChunk.Device) -> PlatformPush? {
+        let name = device.application.platform
+        if let known = self.pushes[name] { return known }
+        let push = Platform(rawValue: name).flatMap { try? self.content?.push(for: $0) }
+        self.pushes[name] = .some(push)
+        return push
     }
 
     /// What subscribers get that are no devices: a queue of RabbitMQ for each of protocol `sqs`.

@@ -2,6 +2,7 @@ internal import Broker
 internal import Loop
 internal import Push
 internal import Registry
+internal import SNS
 internal import Store
 
 /// Disables endpoints whose token is gone, by the timestamp rule: never one that was registered after the time that
@@ -53,7 +54,7 @@ final class FeedbackDesk {
             case .success(.disabled(let endpoint)):
                 let name = EndpointName(application: verdict.application, id: endpoint)
                 self.core.metrics.add(.endpointsDisabled)
-                self.core.events.tell(.updated, name, ["Enabled": "false"])
+                self.core.events.tell(.endpointUpdated, name)
                 self.tellFailure(name, report)
             case .success(.alreadyDisabled(let endpoint)):
                 self.tellFailure(EndpointName(application: verdict.application, id: endpoint), report)
@@ -65,7 +66,11 @@ final class FeedbackDesk {
 
     private func tellFailure(_ name: EndpointName, _ report: TokenReport) {
         guard let message = report.directMessageID else { return }
-        self.core.events.tellFailure(name, .invalidPlatformToken, messageID: message, attempts: report.attempts ?? 1)
+        let attempts = report.attempts ?? 1
+        self.core.events.tell(
+            .deliveryFailure(.invalidPlatformToken, attempts: attempts, messageID: message),
+            name
+        )
     }
 
     /// Redis is away: a moment later it goes back, to whoever can.

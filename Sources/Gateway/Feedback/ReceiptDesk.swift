@@ -63,18 +63,36 @@ final class ReceiptDesk {
     private func tell(_ report: TokenReport, _ endpoint: EndpointName, _ application: PlatformApplication) {
         let isDelivered = report.outcome == "delivered"
         if report.outcome == "dead_lettered", let message = report.directMessageID {
-            let type = DeliveryFailureType(deadLetter: report.reason ?? "")
-            self.core.events.tellFailure(endpoint, type, messageID: message, attempts: report.attempts)
+            let type = FailureType(deadLetter: report.reason ?? "")
+            let attempts = report.attempts ?? 0
+            self.core.events.tell(.deliveryFailure(type, attempts: attempts, messageID: message), endpoint)
         }
         let attribute = isDelivered ? "SuccessFeedbackRoleArn" : "FailureFeedbackRoleArn"
-        guard !(application.attributes[attribute] ?? "").isEmpty else { return }
+        guard !(application.attributes[attribute] ?? "").isEmpty, let id = report.publishedID else { return }
         if isDelivered {
             let rate = application.attributes["SuccessFeedbackSampleRate"].flatMap { Int($0) } ?? 100
             guard Int.random(in: 0..<100) < rate else { return }
         }
         guard let destination = self.core.parts.settings.arn(endpoint) else { return }
-        let status = DeliveryStatus(report, destination: destination, time: self.core.loop.wallTime)
-        _ = self.core.outbox.publish(status.message) { _ in }
+        let latency = Duration.milliseconds(report.latency ?? 0)
+        let status = DeliveryStatus(
+            isSuccess: isDelivered,
+            messageID: id,
+            topic: nil,
+            published: self.core.loop.wallTime - latency,
+            statusCode: isDelivered ? 200 : report.outcome == "token_gone" ? 410 : 400,
+            dwell: latency,
+            token: report.token,
+            attempts: report.attempts ?? 0,
+            providerResponse: report.apnsReason ?? report.reason ?? "",
+            endpoint: destination
+        )
+        let message = Broker.Message(
+            exchange: GatewayTopology.status,
+            routingKey: report.app,
+            body: Array(status.record.utf8)
+        )
+        _ = self.core.outbox.publish(message) { _ in }
     }
 
     private func retry(_ id: DeliveryID, _ consumer: Consumer) {
@@ -90,4 +108,16 @@ extension ReceiptDesk: ConsumerDelegate {
     func consumer(_: Consumer, didLose _: Int, _: BrokerError) {}
 
     func consumer(_: Consumer, didChange _: Consumer.State) {}
+}
+
+extension FailureType {
+    /// - Parameter reason: of a dead letter, in the fleet's words.
+    fileprivate init(deadLetter reason: String) {
+        switch reason {
+        case "suspect_token": self = .invalidPlatformToken
+        case "expired", "age_limit", "retry_limit": self = .timeToLiveExpired
+        case "payload_too_large", "payload_lint", "invalid_field", "invalid_json": self = .invalidNotification
+        default: self = .unexpectedFailure
+        }
+    }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SNS
 
 /// What the fleet tells of one token: that it is gone, or what became of a push to it. The schemas are in
 /// `deploy/contract`.
@@ -31,8 +32,8 @@ struct TokenReport: Decodable, Sendable, Equatable {
     }
 
     /// The message's id if it went to one endpoint; parts of a fan-out have more behind it.
-    var directMessageID: String? {
-        guard let id = self.messageID, id.utf8.count == 36, !id.utf8.contains(UInt8(ascii: ".")) else { return nil }
-        return id
-    }
+    var directMessageID: SNS.UUID? { self.messageID.flatMap { SNS.UUID($0) } }
+
+    /// The id of what was published, also for a part of it.
+    var publishedID: SNS.UUID? { self.messageID.flatMap { SNS.UUID($0.prefix { $0 != "." }) } }
 }

@@ -83,7 +83,11 @@ final class Metrics: Sendable {
         for (action, histogram) in numbers.durations.sorted(by: { $0.key < $1.key }) {
             text += histogram.text(name, labels: "action=\"\(action)\"")
         }
-        text += Self.head("pushfleet_gateway_publishes_total", "counter", "Messages published, by what the broker said.")
+        text += Self.head(
+            "pushfleet_gateway_publishes_total",
+            "counter",
+            "Messages published, by what the broker said."
+        )
         for (outcome, count) in numbers.publishes.sorted(by: { $0.key < $1.key }) {
             text += "pushfleet_gateway_publishes_total{outcome=\"\(outcome)\"} \(count)\n"
         }

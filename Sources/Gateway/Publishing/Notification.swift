@@ -52,7 +52,7 @@ struct Notification {
             topicARN: settings.arn(topic: order.topic).description,
             subject: order.subject,
             message: text,
-            timestamp: ISOTime.text(UnixTime(milliseconds: order.publishedAt)),
+            timestamp: UnixTime(milliseconds: order.publishedAt).iso8601,
             attributes: attributes.isEmpty ? nil : attributes
         )
     }
@@ -90,21 +90,5 @@ struct Notification {
             properties: properties,
             body: self.body
         )
-    }
-}
-
-/// Times as Amazon writes them.
-enum ISOTime {
-    /// `2025-09-30T11:31:53.650Z`.
-    static func text(_ time: UnixTime) -> String {
-        let ofDay = ((time.milliseconds % 86_400_000) + 86_400_000) % 86_400_000
-        func digits(_ number: Int64, _ count: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        let clock = [
-            digits(ofDay / 3_600_000, 2), digits(ofDay / 60_000 % 60, 2), digits(ofDay / 1000 % 60, 2),
-        ].joined(separator: ":")
-        return "\(time.date)T\(clock).\(digits(ofDay % 1000, 3))Z"
     }
 }

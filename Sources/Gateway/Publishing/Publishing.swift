@@ -32,16 +32,12 @@ final class Publishing {
     func publish(_ order: PublishOrder, to name: EndpointName, _ completion: @escaping Completion) {
         self.core.registry.target(name) { [core] result in
             do throws(SNSError) {
-                let target = try core.found(result)
-                let draft = try Self.draft(order, for: target, at: core.loop.wallTime)
-                let token = target?.endpoint.token.text ?? ""
+                let ready = try Self.check(order, try core.found(result))
                 self.once(order, completion) { id, completion in
                     core.applications.application(name.application) { application in
-                        var draft = draft
-                        if case .success(let found?) = application {
-                            draft.wantsReceipt = ReceiptDesk.wantsReceipts(found)
-                        }
-                        let message = Self.message(draft, token, id, at: core.loop.wallTime)
+                        var wantsReceipt = false
+                        if case .success(let found?) = application { wantsReceipt = ReceiptDesk.wantsReceipts(found) }
+                        let message = ready.message(id, at: core.loop.wallTime, wantsReceipt: wantsReceipt)
                         self.send([message], id, completion)
                     }
                 }
@@ -52,39 +48,40 @@ final class Publishing {
     }
 
     /// In Amazon's order of checks.
-    private static func draft(
-        _ order: PublishOrder,
-        for target: EndpointTarget?,
-        at now: UnixTime
-    ) throws(SNSError) -> PushDraft {
-        guard let target else { throw .noTarget }
+    private static func check(_ order: PublishOrder, _ target: EndpointTarget?) throws(SNSError) -> DirectPush {
+        guard let target, let platform = Platform(rawValue: target.endpoint.name.application.platform) else {
+            throw .noTarget
+        }
         guard target.endpoint.isEnabled else { throw .endpointDisabled }
-        guard target.isApplicationEnabled, let app = target.fleetApp else { throw .applicationDisabled }
-        let content = try PublishContent(order.message, publishedAt: now)
-        guard let platform = Platform(rawValue: target.endpoint.name.application.platform) else { throw .noTarget }
-        let draft = try content.draft(app: app, platform: platform)
+        guard target.isApplicationEnabled, let app = target.fleetApp.flatMap({ AppID($0) }) else {
+            throw .applicationDisabled
+        }
+        let push = try PublishContent(order.message).push(for: platform)
         try order.message.checkStandardTarget()
-        guard Contract.tokenDigits.contains(target.endpoint.token.text.utf8.count) else {
+        let token = target.endpoint.token.text
+        guard Contract.tokenDigits.contains(token.utf8.count) else {
             throw .invalidParameter("TargetArn", reason: "The endpoint's token is longer than Apple's are")
         }
-        return draft
+        return DirectPush(app: app, token: token, push: push)
     }
 
-    private static func message(
-        _ draft: PushDraft,
-        _ token: String,
-        _ id: SNS.UUID,
-        at now: UnixTime
-    ) -> Broker.Message {
-        var properties = MessageProperties()
-        properties.messageID = Array(id.description.utf8)
-        properties.timestamp = now
-        return Broker.Message(
-            exchange: FleetTopology.exchange,
-            routingKey: "\(draft.app).\(Lane.now.rawValue)",
-            properties: properties,
-            body: draft.body(tokens: CollectionOfOne(token))
-        )
+    /// A push to one endpoint that nothing stands against.
+    private struct DirectPush {
+        let app: AppID
+        let token: String
+        let push: PlatformPush
+
+        func message(_ id: SNS.UUID, at now: UnixTime, wantsReceipt: Bool) -> Broker.Message {
+            var properties = MessageProperties()
+            properties.messageID = Array(id.description.utf8)
+            properties.timestamp = now
+            return Broker.Message(
+                exchange: FleetTopology.exchange,
+                routingKey: FleetTopology.routingKey(app: self.app, lane: .now),
+                properties: properties,
+                body: self.push.envelope(app: self.app, tokens: [self.token], now: now, wantsReceipt: wantsReceipt)
+            )
+        }
     }
 
     // MARK: To a topic
@@ -121,7 +118,7 @@ final class Publishing {
             chunk: 0,
             publishedAt: UnixTime(milliseconds: order.publishedAt),
             lane: .now,
-            draft: { plan.draft(for: $0) }
+            push: { plan.push(for: $0) }
         ) + plan.notifications(page.recipients)
     }
 

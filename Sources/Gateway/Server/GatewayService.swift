@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Loop
 internal import Logging
+internal import Loop
 internal import Push
 internal import Registry
 internal import SNS
@@ -158,16 +158,9 @@ final class GatewayService: Sendable {
     }
 
     /// Tells an event to whom the application names; nobody waits for it.
-    func tell(_ kind: EndpointEvent.Kind, _ endpoint: EndpointName, changes: [String: String]) async {
+    func tell(_ kind: ApplicationEvent.Kind, _ endpoint: EndpointName) async {
         await self.desk.ask { core, completion in
-            core.events.tell(kind, endpoint, changes)
-            completion(())
-        }
-    }
-
-    func tellDisabled(_ endpoint: EndpointName, messageID: SNS.UUID) async {
-        await self.desk.ask { core, completion in
-            core.events.tellFailure(endpoint, .endpointDisabled, messageID: messageID.description, attempts: nil)
+            core.events.tell(kind, endpoint)
             completion(())
         }
     }

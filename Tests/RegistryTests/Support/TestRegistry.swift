@@ -1,10 +1,10 @@
 import Loop
-@testable import Store
 import Synchronization
 import TestServers
 import Wire
 
 @testable import Registry
+@testable import Store
 
 /// A registry on a loop thread of its own, asked from tests.
 final class TestRegistry: Sendable {
