@@ -39,6 +39,17 @@ enum SettingsTable {
             "PEM file of the certificate authorities to trust for rediss; else the system's."
         ),
         SettingKey(
+            "redis.master_key",
+            .text,
+            isSecret: true,
+            "What credentials that rest in Redis are sealed with: 32 bytes in base64 or hexadecimal digits."
+        ),
+        SettingKey(
+            "redis.master_key_file",
+            .file,
+            "A file that holds it, for a mounted secret; one key a line: the first seals, all open."
+        ),
+        SettingKey(
             "budget.lease",
             .duration(.seconds(1) ... .seconds(3600)),
             standard: "20s",

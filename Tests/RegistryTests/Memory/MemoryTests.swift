@@ -7,10 +7,13 @@ import Testing
 
 /// What endpoints cost in Redis. `PUSHFLEET_TEST_ENDPOINTS` sets how many there are; the promise is for a million.
 @Suite struct MemoryTests {
-    private static let count = ProcessInfo.processInfo.environment["PUSHFLEET_TEST_ENDPOINTS"].flatMap { Int($0) } ?? 20_000
+    private static let count =
+        ProcessInfo.processInfo.environment["PUSHFLEET_TEST_ENDPOINTS"].flatMap { Int($0) } ?? 20_000
 
     private static func used(_ redis: PrivateRedis) throws -> Int {
-        let line = try redis.cli("INFO", "memory").split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
+        let line = try redis.cli("INFO", "memory").split(whereSeparator: \.isNewline).first {
+            $0.hasPrefix("used_memory:")
+        }
         return try #require(line.flatMap { Int($0.dropFirst(12)) })
     }
 
