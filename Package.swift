@@ -129,8 +129,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PushfleetTests",
         dependencies: [
-            "TestRandom", "pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers",
-            crypto,
+            "TestRandom", "pushfleet", "Registry", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push",
+            "TestServers", crypto,
         ]
     ),
     .testTarget(
@@ -153,8 +153,8 @@ let tests: [Target] = [
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestFleet",
-            "TestServers",
+            "Registry", "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
+            "TestFleet", "TestServers",
         ]
     ),
 ]

@@ -17,7 +17,7 @@ struct ApplicationDesk: Sendable {
         guard let keys = self.settings.masterKeys else {
             throw .invalidParameter(
                 "Attributes",
-                reason: "This gateway takes no credentials: it has no gateway.master_key_file"
+                reason: "This gateway takes no credentials: it has no redis.master_key_file"
             )
         }
         let app = arn.appID.name

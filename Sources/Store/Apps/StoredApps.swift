@@ -81,7 +81,7 @@ package struct StoredApps: Hashable, Sendable {
     }
 
     private static func call(_ operation: String, _ app: String) -> ScriptCall {
-        var call = ScriptCall(AppsScript.act, keys: [Keys.apps, Keys.appsVersion])
+        var call = ScriptCall(AppsScript.act, keys: [Keys.apps, Keys.appsVersion, Keys.appCredentials])
         call.add(operation)
         call.add(app)
         return call

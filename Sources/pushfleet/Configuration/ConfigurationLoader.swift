@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Gateway
+internal import Registry
 internal import Worker
 
 /// The configuration as read: settings to work with, values to show, and everything that is wrong with it.
@@ -12,6 +13,8 @@ struct LoadedConfiguration {
     var gateway = GatewaySettings()
     /// What could be read of the credentials' files, if the verb needs them.
     var credentials: [LoadedCredential] = []
+    /// What opens credentials in Redis; nil if there is none.
+    var masterKeys: SealingKeys?
     /// One of the words that `log.level` allows.
     let logLevel: String
     let effective: [EffectiveValue]
@@ -84,6 +87,7 @@ struct ConfigurationLoader {
         var credentials: [LoadedCredential] = []
         let amqpURL = Self.url(values, "amqp", needs: needs, problems: &problems)
         let redisURL = Self.url(values, "redis", needs: needs, problems: &problems)
+        let masterKeys = Self.masterKeys(values, needs: needs, problems: &problems)
         var settings = values.fleetSettings(
             credentials: (file.names["credentials"] ?? []).map(\.name),
             apps: (file.names["apps"] ?? []).map(\.name),
@@ -129,6 +133,7 @@ struct ConfigurationLoader {
             settings: settings,
             gateway: gateway.settings,
             credentials: credentials.flatMap { [$0] + ($0.forBroadcasts.map { [$0] } ?? []) },
+            masterKeys: masterKeys,
             logLevel: values.text("log", "level") ?? "info",
             effective: values.effective,
             problems: problems

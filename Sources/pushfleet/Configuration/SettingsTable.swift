@@ -39,6 +39,17 @@ enum SettingsTable {
             "PEM file of the certificate authorities to trust for rediss; else the system's."
         ),
         SettingKey(
+            "redis.master_key",
+            .text,
+            isSecret: true,
+            "What credentials that rest in Redis are sealed with: 32 bytes in base64 or hexadecimal digits."
+        ),
+        SettingKey(
+            "redis.master_key_file",
+            .file,
+            "A file that holds it, for a mounted secret; one key a line: the first seals, all open."
+        ),
+        SettingKey(
             "budget.lease",
             .duration(.seconds(1) ... .seconds(3600)),
             standard: "20s",
@@ -326,18 +337,6 @@ enum SettingsTable {
             .duration(.milliseconds(100) ... .seconds(3600)),
             standard: "20s",
             "How long a stopping gateway waits for requests that are under way."
-        ),
-        SettingKey(
-            "gateway.master_key_file",
-            .file,
-            "A file with the keys that open the credentials in Redis, one a line: the first seals. The same for gateways "
-                + "and workers; openssl rand -base64 32 makes one."
-        ),
-        SettingKey(
-            "gateway.master_key",
-            .text,
-            isSecret: true,
-            "That key itself, for the environment; or use gateway.master_key_file."
         ),
         SettingKey(
             "gateway.apns_connections",

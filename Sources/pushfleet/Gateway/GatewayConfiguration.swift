@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Gateway
 internal import Push
-internal import Registry
 internal import SNS
 
 /// The gateway's part of the configuration, with the secrets read from their files.
@@ -13,7 +12,7 @@ struct GatewayConfiguration {
     private(set) var settings = GatewaySettings()
     private(set) var problems: [ConfigurationProblem] = []
 
-    /// - Parameter needs: whether secrets and certificates are looked at. Workers need the master key alone.
+    /// - Parameter needs: whether secrets and certificates are looked at.
     init(_ values: SettingValues, _ file: ConfigurationFile, needs: ConfigurationLoader.Needs) {
         self.values = values
         self.names = file.names["access_keys"] ?? []
@@ -22,7 +21,6 @@ struct GatewayConfiguration {
         self.readServer()
         self.readTLS()
         self.readAPNs()
-        self.readMasterKey()
         for (name, line) in self.names { self.readKey(name, line) }
         self.checkKeys()
     }
@@ -73,26 +71,6 @@ struct GatewayConfiguration {
         if let file = self.settings.apns.caFile { _ = self.read(file, ["gateway", "apns_ca_file"]) }
     }
 
-    private mutating func readMasterKey() {
-        let path: [String]
-        let text: String
-        if let given = self.values.text("gateway", "master_key") {
-            path = ["gateway", "master_key"]
-            text = given
-        } else if let file = self.values.text("gateway", "master_key_file") {
-            path = ["gateway", "master_key_file"]
-            guard let content = self.read(file, path, [.gateway, .keys]) else { return }
-            text = content
-        } else {
-            return
-        }
-        do throws(SealingKeyFault) {
-            self.settings.masterKeys = try SealingKeys(text)
-        } catch {
-            self.report(path, error.problem)
-        }
-    }
-
     private mutating func readKey(_ name: String, _ line: Int?) {
         let path = ["access_keys", name]
         var secret = self.values.text("access_keys", name, "secret")
@@ -138,12 +116,8 @@ struct GatewayConfiguration {
         )
     }
 
-    private mutating func read(
-        _ file: String,
-        _ path: [String],
-        _ needs: ConfigurationLoader.Needs = .gateway
-    ) -> String? {
-        guard !self.needs.isDisjoint(with: needs) else { return nil }
+    private mutating func read(_ file: String, _ path: [String]) -> String? {
+        guard self.needs.contains(.gateway) else { return nil }
         do throws(ValueFault) {
             return try ConfigurationLoader.read(file)
         } catch {

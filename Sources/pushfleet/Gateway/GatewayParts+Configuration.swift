@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Gateway
+internal import Registry
 internal import Store
 internal import Wire
 internal import Worker
@@ -10,6 +11,7 @@ extension LoadedConfiguration {
     func gatewayParts(port: UInt16?) throws -> GatewayParts {
         var gateway = self.gateway
         if let port { gateway.port = port }
+        gateway.masterKeys = self.masterKeys
         let process = ProcessInfo.processInfo
         let name = "pushfleet gateway \(process.hostName):\(process.processIdentifier)"
         let redis = try RedisAddress(self.settings.redis.url)

@@ -14,12 +14,11 @@ struct GatewayVerb: AsyncParsableCommand {
             standard error. Run as many as you like: everything is in Redis and RabbitMQ.
             SIGTERM or Ctrl-C finishes what is under way and exits with 0.
 
-            In the configuration, beside amqp and redis:
+            In the configuration, beside amqp and redis, where redis.master_key_file names
+            the key that seals credentials (openssl rand -base64 32 makes one):
               gateway:
                 region: eu-west-1
                 account: "123456789012"
-                # openssl rand -base64 32 makes a key
-                master_key_file: /run/secrets/master-key
               access_keys:
                 shop:
                   id: AKIAEXAMPLE

@@ -16,7 +16,9 @@ enum RestartKeys {
         let (old, new) = (Self.values(before), Self.values(after))
         let (oldNames, newNames) = (Self.credentials(old), Self.credentials(new))
         return Set(old.keys).union(new.keys).filter { key in
-            guard old[key] != new[key], !key.hasPrefix("apps.") else { return false }
+            guard old[key] != new[key], !key.hasPrefix("apps."), !key.hasPrefix("redis.master_key") else {
+                return false
+            }
             guard let (name, field) = Self.credential(key) else { return true }
             return oldNames.contains(name) && newNames.contains(name) && !Self.swappable.contains(field)
         }.sorted()

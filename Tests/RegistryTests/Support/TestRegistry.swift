@@ -17,14 +17,16 @@ final class TestRegistry: Sendable {
     private let registry: LoopBound<Registry>
     private let client: LoopBound<RedisClient>
 
-    init(_ redis: PrivateRedis, cascades: Bool = false) async throws {
+    convenience init(_ redis: PrivateRedis, cascades: Bool = false) async throws {
+        try await self.init(RedisAddress(host: "127.0.0.1", port: UInt16(redis.port)), cascades: cascades)
+    }
+
+    init(_ address: RedisAddress, cascades: Bool = false) async throws {
         let made = Made()
-        let port = UInt16(redis.port)
         let (states, continuation) = AsyncStream.makeStream(of: Bool.self)
         self.thread = try LoopThread.start(name: "test-registry") { loop in
             var settings = RedisClient.Settings()
             settings.commandTimeout = .seconds(60)
-            let address = RedisAddress(host: "127.0.0.1", port: port)
             let client = RedisClient(address: address, tls: nil, settings: settings, on: loop)
             client.observe { _ in continuation.yield(client.server != nil) }
             var own = Registry.Settings()
