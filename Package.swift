@@ -135,7 +135,9 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "GatewayTests",
-        dependencies: ["Gateway", "Broker", "Store", "Wire", "Loop", "Push", "TestServers", crypto, logging]
+        dependencies: [
+            "Gateway", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestServers", crypto, logging,
+        ]
     ),
     fleetSimulationTests,
     .testTarget(name: "TestServersTests", dependencies: ["TestServers"]),

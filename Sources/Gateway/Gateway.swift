@@ -14,7 +14,7 @@ package final class Gateway: Sendable {
     /// The port that it listens on.
     package let port: UInt16
 
-    private let desk: GatewayDesk
+    let desk: GatewayDesk
     private let services: ServiceGroup
     private let task: Task<Void, any Error>
     private let drainTimeout: Duration

@@ -1,4 +1,5 @@
 internal import Gateway
+internal import SNS
 internal import Testing
 
 @Suite struct PolicyTextTests {

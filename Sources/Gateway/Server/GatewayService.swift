@@ -33,7 +33,11 @@ final class GatewayService: Sendable {
         self.applications = ApplicationDesk(settings)
         self.logger = logger
         self.rate = CallRate(settings.keys)
-        self.check = SignatureCheck(keys: settings.keys.map { settings.accessKey($0) }, region: settings.region)
+        self.check = SignatureCheck(
+            keys: settings.keys.map { settings.accessKey($0) },
+            region: settings.region,
+            skew: settings.skew
+        )
     }
 
     // MARK: Probes

@@ -11,15 +11,17 @@ package struct SignatureCheck: Sendable {
     static let service = "sns"
     static let terminator = "aws4_request"
 
-    /// How far a client's clock may be off, in seconds.
-    static let skew: Int64 = 15 * 60
-
     private let keys: [String: AccessKey]
 
     /// The only region that signatures may name; nil for any.
     private let region: String?
 
-    package init(keys: [AccessKey], region: String?) {
+    /// How far a client's clock may be off, in seconds.
+    private let skew: Int64
+
+    /// - Parameter skew: how far a client's clock may be off; Amazon's is 15 minutes.
+    package init(keys: [AccessKey], region: String?, skew: Duration = .seconds(900)) {
+        self.skew = max(1, skew.components.seconds)
         self.keys = Dictionary(keys.map { ($0.id, $0) }) { first, _ in first }
         self.region = region
     }
@@ -45,7 +47,7 @@ package struct SignatureCheck: Sendable {
                 "The security token included in the request is invalid."
             )
         }
-        try Self.checkTime(authorization, now: now.seconds)
+        try self.checkTime(authorization, now: now.seconds)
         try Self.checkSignedHeaders(authorization)
         let bodyHash = try Self.bodyHash(request, authorization)
         let canonical = try CanonicalRequest(request, authorization, bodyHash: bodyHash).bytes
@@ -92,17 +94,17 @@ package struct SignatureCheck: Sendable {
         }
     }
 
-    private static func checkTime(_ authorization: Authorization, now: Int64) throws(SNSError) {
+    private func checkTime(_ authorization: Authorization, now: Int64) throws(SNSError) {
         let time = authorization.time
         let current = SignatureTime(seconds: now).text
         func bound(_ seconds: Int64) -> String { SignatureTime(seconds: seconds).text }
-        guard time.seconds <= now + Self.skew else {
+        guard time.seconds <= now + self.skew else {
             throw .signature(
-                "Signature not yet current: \(time.text) is still later than \(bound(now + Self.skew)) "
-                    + "(\(current) + \(Self.skew / 60) min.)"
+                "Signature not yet current: \(time.text) is still later than \(bound(now + self.skew)) "
+                    + "(\(current) + \(self.skew / 60) min.)"
             )
         }
-        let window = authorization.expires ?? Self.skew
+        let window = authorization.expires ?? self.skew
         guard time.seconds >= now - window else {
             let length = window % 60 == 0 ? "\(window / 60) min." : "\(window) sec."
             throw .signature(

@@ -82,8 +82,14 @@ extension WorkerLoop {
                 now: now
             )
         )
-        guard delivery.redelivered else { return self.decide(id, job, published: published, on: line) }
-        self.recall(id) { [unowned self] in self.decide(id, job, published: published, on: line) }
+        let isRedelivered = delivery.redelivered
+        guard isRedelivered || delivery.headers.once != nil else {
+            return self.decide(id, job, published: published, on: line)
+        }
+        self.claim(id, mark: delivery.headers.once) { [unowned self] in
+            guard isRedelivered else { return self.decide(id, job, published: published, on: line) }
+            self.recall(id) { [unowned self] in self.decide(id, job, published: published, on: line) }
+        }
     }
 
     private func decide(_ id: FlightID, _ job: Job, published: UnixTime?, on line: Line) {

@@ -5,6 +5,21 @@ internal import Store
 /// What Redis remembers of unfinished messages, so that a redelivery repeats as little as possible and is counted as a
 /// possible duplicate only where it may be one.
 extension WorkerLoop {
+    // MARK: Claim
+
+    /// A message that its publisher may have published before, under another mark, is done with if that came first.
+    /// Without Redis nobody knows, and it is sent.
+    func claim(_ id: FlightID, mark: String?, then goOn: @escaping () -> Void) {
+        guard let mark, self.flights[id].copies == 0 else { return goOn() }
+        self.redis.run(OnceClaim.call(message: self.flights[id].messageName, mark: mark)) { [weak self] result in
+            guard let self, self.flights.contains(id), !self.flights[id].isLost else { return }
+            guard case .success(.integer(0)) = result else { return goOn() }
+            let flight = self.flights[id]
+            self.counters.add(.alreadyDone, flight.line.counters, Int64(flight.job.tokenCount))
+            self.drop(id)
+        }
+    }
+
     // MARK: Recall
 
     /// A message that was delivered before may be done in part: Redis knows. The rest is counted as possible duplicates,
