@@ -83,7 +83,14 @@ package final class Gateway: Sendable {
                 services: services,
                 task: task,
                 drainTimeout: settings.drainTimeout,
-                declaring: Task { await topology.run() }
+                declaring: Task {
+                    await topology.run()
+                    guard !Task.isCancelled else { return }
+                    await desk.ask { core, completion in
+                        core.isDeclared = true
+                        completion(())
+                    }
+                }
             )
         }
         try await task.value

@@ -27,6 +27,7 @@ final class TestGateway: Sendable {
 
     static func start(
         beside other: TestGateway? = nil,
+        broker: PrivateRabbitMQ = .shared,
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) async throws -> TestGateway {
         var settings = GatewaySettings()
@@ -37,17 +38,18 @@ final class TestGateway: Sendable {
         settings.masterKeys = try SealingKeys(String(repeating: "07", count: 32))
         change(&settings)
         let redis = try other?.redis ?? PrivateRedis()
-        let vhost = try other?.vhost ?? PrivateRabbitMQ.shared.makeVhost()
+        let vhost = try other?.vhost ?? broker.makeVhost()
         let parts = GatewayParts(
             settings,
             broker: BrokerSettings(
-                address: try AMQPAddress(parsing: PrivateRabbitMQ.shared.url(vhost: vhost)),
+                address: try AMQPAddress(parsing: broker.url(vhost: vhost)),
                 connectionName: "test gateway"
             ),
             redis: RedisAddress(host: "127.0.0.1", port: UInt16(redis.port))
         )
         let gateway = try await Gateway.start(parts, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let test = TestGateway(gateway: gateway, redis: redis, vhost: vhost, settings: settings)
+        guard settings.tls == nil else { return test }
         try await eventually("the gateway is ready") { try await test.get("/readyz").status == 200 }
         return test
     }
@@ -89,7 +91,7 @@ final class TestGateway: Sendable {
         var allowed = CharacterSet.alphanumerics
         allowed.insert(charactersIn: "-._~")
         let pairs = parameters.merging(["Action": action, "Version": "2010-03-31"]) { given, _ in given }
-        let body = pairs.map { key, value in
+        let body = pairs.sorted { $0.key < $1.key }.map { key, value in
             "\(key)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
         }.joined(separator: "&")
         guard let url = URL(string: "http://127.0.0.1:\(self.gateway.port)/") else { throw URLError(.badURL) }
@@ -141,6 +143,13 @@ final class TestGateway: Sendable {
         let answer = try await self.call("CreateTopic", ["Name": name])
         guard let arn = answer.element("TopicArn") else { throw NeverHappened(description: answer.text) }
         let application = ApplicationName(platform: "APNS", name: "Shop")
+        for start in stride(from: 0, to: tokens.count, by: 500) {
+            try await self.subscribe(Array(tokens[start..<min(start + 500, tokens.count)]), application, to: name)
+        }
+        return arn
+    }
+
+    private func subscribe(_ tokens: [String], _ application: ApplicationName, to name: String) async throws {
         let failures: [String] = await self.gateway.desk.ask { core, completion in
             var rest = tokens.count
             var failures: [String] = []
@@ -162,7 +171,6 @@ final class TestGateway: Sendable {
             }
         }
         guard failures.isEmpty else { throw NeverHappened(description: "subscribed: \(failures[0])") }
-        return arn
     }
 
     static let app = "sns.apns.Shop"

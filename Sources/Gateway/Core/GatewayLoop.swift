@@ -16,6 +16,8 @@ final class GatewayLoop {
     let redis: RedisClient
     let outbox: Outbox
     let registry: Registry
+    /// Whether the queues that gateways need are there.
+    var isDeclared = false
     private(set) var applications: ApplicationCache!
     private(set) var publishing: Publishing!
     private(set) var events: EventDesk!
@@ -36,7 +38,7 @@ final class GatewayLoop {
         self.redis = RedisClient(address: parts.redis, tls: parts.redisTLS, settings: redis, on: loop)
         let state = BrokerState()
         self.client = try BrokerClient(parts.broker("publish"), on: loop, delegate: state)
-        self.outbox = Outbox(self.client, state: state, metrics: metrics)
+        self.outbox = Outbox(self.client, state: state, metrics: metrics, on: loop)
         self.intakeState = BrokerState()
         self.intake = try BrokerClient(parts.broker("consume"), on: loop, delegate: self.intakeState)
         self.registry = Registry(self.redis)
@@ -79,6 +81,7 @@ final class GatewayLoop {
         case .connecting, .stopped: obstacles.append("Redis: connecting")
         case .waiting(let reason), .authenticationFailed(let reason): obstacles.append("Redis: \(reason)")
         }
+        if !self.isDeclared { obstacles.append("RabbitMQ: its queues are not declared yet") }
         if let obstacle = self.outbox.obstacle { obstacles.append("RabbitMQ: \(obstacle)") }
         return obstacles
     }

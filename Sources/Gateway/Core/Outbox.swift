@@ -1,4 +1,6 @@
 internal import Broker
+internal import Loop
+internal import Push
 
 /// Publishes with confirms, for those who cannot wait: while the broker is away or takes nothing, the answer is no.
 ///
@@ -18,17 +20,29 @@ final class Outbox {
     private let state: BrokerState
     private let metrics: Metrics
     private var publisher: Publisher!
-    private var waiting: [UInt64: (Outcome) -> Void] = [:]
+    private let loop: EventLoop
+    private var waiting: [UInt64: Waiting] = [:]
     private var tokens: UInt64 = 0
-    private var whenRoom: [() -> Void] = []
+    /// In the order of publishing, and so of their deadlines; those that were answered are passed over.
+    private var deadlines: [(token: UInt64, time: MonotonicTime)] = []
+    private var head = 0
+    private var timer: Deadline?
 
-    init(_ client: BrokerClient, state: BrokerState, metrics: Metrics) {
+    /// How long somebody waits. During an alarm of the broker a message may rest in the socket for much longer.
+    private static let patience = Duration.seconds(5)
+
+    private struct Waiting {
+        /// Nil once it has been answered.
+        var completion: ((Outcome) -> Void)?
+        let late: ((Outcome) -> Void)?
+    }
+
+    init(_ client: BrokerClient, state: BrokerState, metrics: Metrics, on loop: EventLoop) {
         self.client = client
         self.state = state
         self.metrics = metrics
-        var settings = Publisher.Settings()
-        settings.confirmTimeout = .seconds(5)
-        self.publisher = client.makePublisher(settings, delegate: self)
+        self.loop = loop
+        self.publisher = client.makePublisher(delegate: self)
     }
 
     /// Why nothing can be published now; nil if it can.
@@ -42,14 +56,50 @@ final class Outbox {
         }
     }
 
-    /// Publishes; `completion` is called once, never from within this call.
+    /// Publishes; `completion` is called once, within a few seconds, never from within this call.
+    /// - Parameter late: called with what became of it in the end, if `completion` was told `unknown`.
     /// - Returns: false if nothing can be published now, and nothing is reported then.
-    func publish(_ message: consuming Message, _ completion: @escaping (Outcome) -> Void) -> Bool {
+    func publish(
+        _ message: consuming Message,
+        late: ((Outcome) -> Void)? = nil,
+        _ completion: @escaping (Outcome) -> Void
+    ) -> Bool {
         guard self.obstacle == nil else { return false }
         self.tokens += 1
         guard self.publisher.publish(message, token: self.tokens) else { return false }
-        self.waiting[self.tokens] = completion
+        self.waiting[self.tokens] = Waiting(completion: completion, late: late)
+        self.deadlines.append((self.tokens, self.loop.now + Self.patience))
+        if self.timer?.isPending != true { self.setTimer() }
         return true
+    }
+
+    /// One timer for all: it looks who is overdue by then.
+    private func setTimer() {
+        while self.head < self.deadlines.count, self.waiting[self.deadlines[self.head].token]?.completion == nil {
+            self.head += 1
+        }
+        if self.head == self.deadlines.count {
+            self.deadlines.removeAll(keepingCapacity: true)
+            self.head = 0
+            return
+        }
+        if self.head > 4096, self.head > self.deadlines.count / 2 {
+            self.deadlines.removeFirst(self.head)
+            self.head = 0
+        }
+        self.timer = self.loop.at(self.deadlines[self.head].time) { [weak self] in self?.expire() }
+    }
+
+    private func expire() {
+        while self.head < self.deadlines.count, self.deadlines[self.head].time <= self.loop.now {
+            let token = self.deadlines[self.head].token
+            self.head += 1
+            guard let completion = self.waiting[token]?.completion else { continue }
+            self.waiting[token]?.completion = nil
+            self.metrics.published(.unknown)
+            completion(.unknown)
+        }
+        self.setTimer()
     }
 
     func close(_ completion: @escaping () -> Void) {
@@ -60,7 +110,7 @@ final class Outbox {
 
 extension Outbox: PublisherDelegate {
     func publisher(_: Publisher, didFinish result: PublishResult) {
-        guard let completion = self.waiting.removeValue(forKey: result.token) else { return }
+        guard let waiting = self.waiting.removeValue(forKey: result.token) else { return }
         let outcome: Outcome =
             switch result.outcome {
             case .confirmed: .confirmed
@@ -69,6 +119,10 @@ extension Outbox: PublisherDelegate {
             case .notSent: .failed("not sent")
             case .unknown: .unknown
             }
+        guard let completion = waiting.completion else {
+            waiting.late?(outcome)
+            return
+        }
         self.metrics.published(outcome)
         completion(outcome)
     }

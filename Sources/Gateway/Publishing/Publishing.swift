@@ -142,7 +142,15 @@ final class Publishing {
         _ completion: @escaping Completion,
         _ body: @escaping (SNS.UUID, @escaping Completion) -> Void
     ) {
-        guard let call = order.call else { return body(order.id, completion) }
+        // Said before anything is claimed: the next attempt has nothing to wait for.
+        guard self.core.outbox.obstacle == nil else { return completion(.failure(.unavailable)) }
+        guard let call = order.call else {
+            var isAnswered = false
+            return body(order.id) { result in
+                if !isAnswered { completion(result) }
+                isAnswered = true
+            }
+        }
         self.claim(call, order, looks: 0, completion, body)
     }
 
@@ -153,11 +161,14 @@ final class Publishing {
         _ completion: @escaping Completion,
         _ body: @escaping (SNS.UUID, @escaping Completion) -> Void
     ) {
+        var isAnswered = false
         let finish: Completion = { [core] result in
             if case .success(let id) = result {
                 core.registry.finish(call, messageID: id.description) { _ in }
             }
-            completion(result)
+            // A second time only to say that it is done after all.
+            if !isAnswered { completion(result) }
+            isAnswered = true
         }
         self.core.registry.claim(call, messageID: order.id.description) { [core] result in
             switch result {
@@ -180,16 +191,27 @@ final class Publishing {
 
     // MARK: Sending
 
-    /// Publishes all; a success only if all are confirmed.
+    /// Publishes all; a success only if all are confirmed. One that comes too late for the client still counts for
+    /// its next attempt.
     private func send(_ messages: [Broker.Message], _ id: SNS.UUID, _ completion: @escaping Completion) {
         guard !messages.isEmpty else { return completion(.success(id)) }
         var unanswered = messages.count
-        var isConfirmed = true
-        func answered(_ outcome: Outbox.Outcome) {
-            if outcome != .confirmed { isConfirmed = false }
-            unanswered -= 1
-            if unanswered == 0 { completion(isConfirmed ? .success(id) : .failure(.unavailable)) }
+        var unconfirmed = messages.count
+        func confirmed(_ outcome: Outbox.Outcome) {
+            if outcome == .confirmed { unconfirmed -= 1 }
         }
-        for message in messages where !self.core.outbox.publish(message, answered) { answered(.failed("not taken")) }
+        func answered(_ outcome: Outbox.Outcome) {
+            confirmed(outcome)
+            unanswered -= 1
+            if unanswered == 0 { completion(unconfirmed == 0 ? .success(id) : .failure(.unavailable)) }
+        }
+        func late(_ outcome: Outbox.Outcome) {
+            confirmed(outcome)
+            // Nobody waits any more, but who asks again learns that it is done.
+            if unanswered == 0, unconfirmed == 0 { completion(.success(id)) }
+        }
+        for message in messages where !self.core.outbox.publish(message, late: late, answered) {
+            answered(.failed("not taken"))
+        }
     }
 }
