@@ -20,6 +20,9 @@ package struct CreateTopic: ActionCall {
             }
             try TopicAttributes.check(name, value)
         }
+        guard try parameters.text("DataProtectionPolicy") == nil else {
+            throw .invalidParameter("DataProtectionPolicy", reason: "data protection policies are not supported")
+        }
         self.topicName = name
         self.attributes = attributes
         self.tags = try Tag.list(parameters) ?? []

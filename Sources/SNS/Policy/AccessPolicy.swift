@@ -12,21 +12,24 @@ package struct AccessPolicy: Equatable, Sendable {
         /// Patterns of ARNs, such as `arn:aws:sns:*:*:app/APNS/*`. An application's stands for its endpoints as well.
         package let resources: [String]
 
+        private let actionPatterns: [Pattern]
+        private let resourcePatterns: [Pattern]
+
         package init(allows: Bool = true, actions: [String], resources: [String]) {
             self.allows = allows
             self.actions = actions
             self.resources = resources
-        }
-
-        func covers(_ action: String, _ resources: [String]) -> Bool {
-            self.actions.contains { pattern in
-                Pattern.matches(Self.unprefixed(pattern.lowercased()), Self.unprefixed(action.lowercased()))
+            self.actionPatterns = actions.map {
+                let action = $0.lowercased()
+                return Pattern(action.hasPrefix("sns:") ? String(action.dropFirst(4)) : action)
             }
-                && self.resources.contains { pattern in resources.contains { Pattern.matches(pattern, $0) } }
+            self.resourcePatterns = resources.map(Pattern.init)
         }
 
-        private static func unprefixed(_ action: String) -> String {
-            action.hasPrefix("sns:") ? String(action.dropFirst(4)) : action
+        /// - Parameter action: in lower case, without a prefix.
+        func covers(_ action: [UInt8], _ resources: [[UInt8]]) -> Bool {
+            self.actionPatterns.contains { $0.matches(action) }
+                && self.resourcePatterns.contains { pattern in resources.contains { pattern.matches($0) } }
         }
     }
 
@@ -40,9 +43,11 @@ package struct AccessPolicy: Equatable, Sendable {
     package static let all = Self([Statement(actions: ["*"], resources: ["*"])])
 
     /// - Parameters:
-    ///   - action: such as `Publish`.
+    ///   - action: such as `Publish`, without a prefix.
     ///   - resources: the names of the one resource that the action is for; a statement covers it by any of them.
     package func allows(_ action: String, on resources: [String]) -> Bool {
+        let action = Array(action.lowercased().utf8)
+        let resources = resources.map { Array($0.utf8) }
         var isAllowed = false
         for statement in self.statements where statement.covers(action, resources) {
             guard statement.allows else { return false }
@@ -66,20 +71,25 @@ extension Principal {
     }
 }
 
-/// Patterns with `*` for any text and `?` for one byte.
-enum Pattern {
-    /// Linear in the text for each star, whatever the pattern: a failed try begins anew only after the last star.
-    static func matches(_ pattern: String, _ text: String) -> Bool {
-        let pattern = Array(pattern.utf8)
-        let text = Array(text.utf8)
+/// A pattern with `*` for any text and `?` for one byte.
+private struct Pattern: Equatable, Sendable {
+    private let bytes: [UInt8]
+
+    init(_ text: String) {
+        self.bytes = Array(text.utf8)
+    }
+
+    /// A failed try begins anew only after the last star, so that no pattern takes longer than its length times the text's.
+    func matches(_ text: [UInt8]) -> Bool {
         var at = 0
         var place = 0
         var star: (pattern: Int, text: Int)?
         while at < text.count {
-            if place < pattern.count, pattern[place] == UInt8(ascii: "*") {
+            if place < self.bytes.count, self.bytes[place] == UInt8(ascii: "*") {
                 star = (place, at)
                 place += 1
-            } else if place < pattern.count, pattern[place] == text[at] || pattern[place] == UInt8(ascii: "?") {
+            } else if place < self.bytes.count, self.bytes[place] == text[at] || self.bytes[place] == UInt8(ascii: "?")
+            {
                 place += 1
                 at += 1
             } else if let last = star {
@@ -90,6 +100,6 @@ enum Pattern {
                 return false
             }
         }
-        return pattern[place...].allSatisfy { $0 == UInt8(ascii: "*") }
+        return self.bytes[place...].allSatisfy { $0 == UInt8(ascii: "*") }
     }
 }

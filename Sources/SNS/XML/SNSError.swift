@@ -115,7 +115,7 @@ extension SNSError {
         "The request has failed due to a temporary failure of the server."
     )
 
-    package static let internalError = SNSError(
+    package static let internalFailure = SNSError(
         "InternalError",
         status: 500,
         "The request processing has failed because of an unknown error, exception or failure."

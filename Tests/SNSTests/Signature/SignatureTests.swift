@@ -95,6 +95,50 @@ struct SignatureTests {
         #expect(try Self.check(Self.list, region: nil).accessKeyID == "AKIDEXAMPLE")
     }
 
+    @Test("paths, query strings and more headers are signed as botocore does it")
+    func variants() throws {
+        let body = "Action=ListTopics&Version=2010-03-31"
+        var path = Self.post(body, "0000325d823ca24fd7629244ce54188b816cce916ee662b2d3e7ba83fac8fe56")
+        path.path = "/sns/a%20b/~x/"
+        var query = Self.post(body, "04dcbdc9aae3e3ab9e27a8004531b8d2dd7d560a5aacf570b7333e025ab849be")
+        query.query = "b=2&a=%C3%A9&a=1&c"
+        let headers = Self.post(
+            body,
+            "fe1d628efee6a6ae0b0e2808900b94a5e389bed22cbfacc91749f55336ac1123",
+            signed:
+                "amz-sdk-invocation-id;amz-sdk-request;content-length;content-type;host;x-amz-date;x-amz-user-agent",
+            more: [
+                ("amz-sdk-invocation-id", "7a"), ("amz-sdk-request", "attempt=1"), ("Content-Length", "36"),
+                ("x-amz-user-agent", "aws-sdk-js/3   x"),
+            ]
+        )
+        for request in [path, query, headers] { #expect(error { try Self.check(request) } == nil) }
+    }
+
+    @Test(
+        "pre-signed URLs of both methods, and with a session's token, are accepted",
+        arguments: [
+            ("POST", "6a1c7aab890df3c49087109843e8a9ce0844df01271bb2fdac1ef2faef1d929a"),
+            ("GET", "d05f035380bad69462a681c27a90e6647d41c60d29b3b496200ef3e1cac73d27"),
+            ("token", "e91a38bd26d6712db7ee0ac195af313762b13f5de0bdefd06c3995a7081c6f34"),
+        ]
+    )
+    func presignedVariants(_ method: String, _ signature: String) throws {
+        let isToken = method == "token"
+        let request = SignedRequest(
+            method: isToken ? "GET" : method,
+            path: "/",
+            query: (isToken
+                ? "Action=ListTopics" : "Action=Publish&Message=h%C3%A9%20%2B%F0%9F%98%80~&Subject=")
+                + "&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIDEXAMPLE%2F20260102%2Feu-west-1%2Fsns%2Faws4_request"
+                + "&X-Amz-Date=20260102T030405Z&X-Amz-Expires=900&X-Amz-SignedHeaders=host"
+                + (isToken ? "&X-Amz-Security-Token=TOK%2FEN%3D" : "") + "&X-Amz-Signature=\(signature)",
+            headers: [("host", "localhost:8080")],
+            bodySHA256: SignedRequest.sha256([])
+        )
+        #expect(error { try Self.check(request, key: isToken ? Self.sessionKey : Self.key) } == nil)
+    }
+
     @Test("a signature that comes again is as good as the first")
     func again() throws {
         var keys = SigningKeys()

@@ -102,9 +102,9 @@ struct AnswerTests {
                     + "<Failed/></PublishBatchResult>"
             ),
             (
-                .publishBatch([], failed: [.init(id: "a", error: .internalError)]),
+                .publishBatch([], failed: [.init(id: "a", error: .internalFailure)]),
                 "<PublishBatchResult><Successful/><Failed><member><Id>a</Id><Code>InternalError</Code><Message>"
-                    + "\(SNSError.internalError.message)</Message><SenderFault>false</SenderFault></member></Failed>"
+                    + "\(SNSError.internalFailure.message)</Message><SenderFault>false</SenderFault></member></Failed>"
                     + "</PublishBatchResult>"
             ),
             (.done(.deleteEndpoint), ""), (.done(.unsubscribe), ""), (.done(.setTopicAttributes), ""),
