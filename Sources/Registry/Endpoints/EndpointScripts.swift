@@ -5,7 +5,7 @@ enum EndpointScripts {
     private static let slots = "local function slotsOf() return { arg(), arg(), arg() } end\n"
 
     private static func make(_ body: String) -> Script {
-        RegistryScript.make(RegistryScript.endpoints, RegistryScript.subscriptions, self.appNumber, self.slots, body)
+        RegistryScript.make(RegistryScript.endpoints, self.appNumber, self.slots, body)
     }
 
     /// ARGV: application, token, whether it is packed, three slots, `1`, `0` or nothing for enabled, user data.
@@ -117,7 +117,10 @@ enum EndpointScripts {
     )
 
     /// ARGV: application, id, `1` if its subscriptions go too.
-    static let delete = Self.make(
+    static let delete = RegistryScript.make(
+        RegistryScript.endpoints,
+        RegistryScript.subscriptions,
+        Self.appNumber,
         #"""
         local app, id, cascades = arg(), arg(), arg() == '1'
         local n = appNumber(app)
