@@ -132,6 +132,7 @@ enum EndpointScripts {
     static let list = Self.make(
         #"""
         local app, after, limit = arg(), arg(), tonumber(arg())
+        local function orderOf(id) return string.format('%012x%012x%08x', struct.unpack('>I6I6I4', id)) end
         local n = appNumber(app)
         if not n then return { 'noApplication' } end
         local from = after == '' and '-' or '[' .. bucketOf(after)
@@ -144,11 +145,11 @@ enum EndpointScripts {
                 from = '(' .. bucket
                 local flat = redis.call('HGETALL', P .. 'e:' .. n .. ':' .. bucket)
                 local records, users, ids = {}, {}, {}
-                local border = hex(after)
+                local border = after == '' and '' or orderOf(after)
                 for i = 1, #flat, 2 do
                     local field = flat[i]
                     if #field == 16 then
-                        local order = hex(field)
+                        local order = orderOf(field)
                         if order > border then
                             ids[#ids + 1] = order
                             records[order] = { field, flat[i + 1] }

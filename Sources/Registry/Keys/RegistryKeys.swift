@@ -56,9 +56,6 @@ enum RegistryKeys {
     /// How scripts make keys.
     static let lua = #"""
         local P = '\#(prefix)'
-        local function hex(bytes)
-            return (string.gsub(bytes, '.', function(c) return string.format('%02x', string.byte(c)) end))
-        end
         local function bucketOf(id) return string.format('%02x%02x', string.byte(id, 1, 2)) end
         local function endpointsKey(n, id) return P .. 'e:' .. n .. ':' .. bucketOf(id) end
         local function bucketsKey(n) return P .. 'eb:' .. n end
