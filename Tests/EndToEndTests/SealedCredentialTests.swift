@@ -47,7 +47,10 @@ extension EndToEnd {
                 credential.caFile = TestCertificates.shared.authority
                 let sealed = try SealingKeys(Self.master).seal(credential, for: Self.news)
                 try fleet.redis.cli("HSET", Keys.appCredentials, Self.news, sealed.text)
-                try fleet.redis.cli("HSET", Keys.apps, Self.news, #"{"credential":"\#(Self.news)"}"#)
+                // The delay queues that the fleet has.
+                let retry = #"{"min_backoff":"1s","max_backoff":"4s","max_doublings":2,"age_limit":"600s"}"#
+                let app = #"{"credential":"\#(Self.news)","retry":\#(retry)}"#
+                try fleet.redis.cli("HSET", Keys.apps, Self.news, app)
                 try fleet.redis.cli("INCR", Keys.appsVersion)
                 try await eventually("it says what it lacks") {
                     blind.output.contains("apps.\(Self.news).credential")

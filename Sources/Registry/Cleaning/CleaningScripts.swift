@@ -25,6 +25,8 @@ enum CleaningScripts {
             end
             redis.call('DEL', key)
             redis.call('ZREM', bucketsKey(n), bucket)
+            -- One that holds but entries of an index is work too.
+            done = done + 1
         end
         local function sweepApplication(n)
             while done < limit do

@@ -2,7 +2,7 @@ internal import Store
 
 /// What one step of cleaning did.
 package struct Swept: Hashable, Sendable {
-    /// Endpoints of deleted applications and subscriptions that went.
+    /// Endpoints and buckets of deleted applications and subscriptions that went.
     package var count: Int
     /// Whether another step would find more at once.
     package var hasMore: Bool

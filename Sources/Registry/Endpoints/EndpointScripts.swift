@@ -5,7 +5,7 @@ enum EndpointScripts {
     private static let slots = "local function slotsOf() return { arg(), arg(), arg() } end\n"
 
     private static func make(_ body: String) -> Script {
-        RegistryScript.make(RegistryScript.endpoints, RegistryScript.subscriptions, self.appNumber, self.slots, body)
+        RegistryScript.make(RegistryScript.endpoints, self.appNumber, self.slots, body)
     }
 
     /// ARGV: application, token, whether it is packed, three slots, `1`, `0` or nothing for enabled, user data.
@@ -117,7 +117,10 @@ enum EndpointScripts {
     )
 
     /// ARGV: application, id, `1` if its subscriptions go too.
-    static let delete = Self.make(
+    static let delete = RegistryScript.make(
+        RegistryScript.endpoints,
+        RegistryScript.subscriptions,
+        Self.appNumber,
         #"""
         local app, id, cascades = arg(), arg(), arg() == '1'
         local n = appNumber(app)
@@ -129,6 +132,7 @@ enum EndpointScripts {
     static let list = Self.make(
         #"""
         local app, after, limit = arg(), arg(), tonumber(arg())
+        local function orderOf(id) return string.format('%012x%012x%08x', struct.unpack('>I6I6I4', id)) end
         local n = appNumber(app)
         if not n then return { 'noApplication' } end
         local from = after == '' and '-' or '[' .. bucketOf(after)
@@ -141,11 +145,11 @@ enum EndpointScripts {
                 from = '(' .. bucket
                 local flat = redis.call('HGETALL', P .. 'e:' .. n .. ':' .. bucket)
                 local records, users, ids = {}, {}, {}
-                local border = hex(after)
+                local border = after == '' and '' or orderOf(after)
                 for i = 1, #flat, 2 do
                     local field = flat[i]
                     if #field == 16 then
-                        local order = hex(field)
+                        local order = orderOf(field)
                         if order > border then
                             ids[#ids + 1] = order
                             records[order] = { field, flat[i + 1] }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Push
 
 /// The UUID at the end of an endpoint's or subscription's ARN.
 package struct ResourceID: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -23,7 +24,7 @@ package struct ResourceID: Hashable, Comparable, Sendable, CustomStringConvertib
             if [8, 13, 18, 23].contains(index) {
                 guard character == UInt8(ascii: "-") else { return nil }
             } else {
-                guard let digit = Self.value(character) else { return nil }
+                guard let digit = Hex.value(character) else { return nil }
                 digits.append(digit)
             }
         }
@@ -51,28 +52,13 @@ package struct ResourceID: Hashable, Comparable, Sendable, CustomStringConvertib
 
     /// Lower-case hexadecimal digits.
     package var description: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for (index, byte) in self.bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
+        var text = HexText.encode(self.bytes)
+        for place in [20, 16, 12, 8] { text.insert("-", at: text.index(text.startIndex, offsetBy: place)) }
+        return text
     }
 
     /// As Redis orders the bytes.
     package static func < (left: Self, right: Self) -> Bool {
         (left.high, left.low) < (right.high, right.low)
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

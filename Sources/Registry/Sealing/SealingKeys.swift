@@ -70,16 +70,11 @@ package struct SealingKeys: Sendable, CustomStringConvertible {
 
     private static func id(of bytes: [UInt8]) -> String {
         let digest = SHA256.hash(data: Array("pushfleet master key ".utf8) + bytes)
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: digest.prefix(4).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self
-        )
+        return HexText.encode(digest.prefix(4))
     }
 
     private static func bytes(_ text: Substring) -> [UInt8]? {
-        let digits = EndpointToken(String(text))
-        if text.utf8.count == 64, digits.isHexadecimal { return digits.packed }
+        if text.utf8.count == 64, let bytes = HexText.decode(Array(text.utf8)) { return bytes }
         guard let bytes = Base64.decode(text), bytes.count == 32 else { return nil }
         return bytes
     }
