@@ -5,7 +5,7 @@ internal import SNS
 extension ActionRun {
     func createApplication(_ call: CreatePlatformApplication) async throws(SNSError) -> Answer {
         let name = ApplicationName(platform: call.platform.rawValue, name: call.applicationName)
-        guard let arn = self.arn(name) else { throw .internalError }
+        guard let arn = self.arn(name) else { throw .internalFailure }
         try await self.checkEvents(call.attributes)
         let fleet = try call.attributes.credentials.map { (credentials) throws(SNSError) in
             try self.service.applications.fleetApp(arn, credentials)

@@ -102,7 +102,7 @@ extension ActionRun {
     }
 
     private func endpoint(_ name: EndpointName) throws(SNSError) -> EndpointARN {
-        guard let arn = self.arn(name) else { throw .internalError }
+        guard let arn = self.arn(name) else { throw .internalFailure }
         return arn
     }
 }

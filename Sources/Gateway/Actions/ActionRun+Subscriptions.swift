@@ -24,12 +24,12 @@ extension ActionRun {
         }
         switch outcome {
         case .created(let id), .existing(let id):
-            guard let arn = self.settings.arn(SubscriptionName(topic: topic, id: id)) else { throw .internalError }
+            guard let arn = self.settings.arn(SubscriptionName(topic: topic, id: id)) else { throw .internalFailure }
             return .subscribe(arn)
         case .otherAttributes: throw .subscriptionConflict
         case .noTopic: throw .noTopic
         case .noEndpoint:
-            guard case .application(let arn) = destination else { throw .internalError }
+            guard case .application(let arn) = destination else { throw .internalFailure }
             throw .noEndpointToSubscribe(arn)
         }
     }
@@ -77,7 +77,7 @@ extension ActionRun {
 
     func subscriptionAttributes(_ call: GetSubscriptionAttributes) async throws(SNSError) -> Answer {
         let subscription = try await self.requireSubscription(call.subscription)
-        guard let entry = self.entry(subscription) else { throw .internalError }
+        guard let entry = self.entry(subscription) else { throw .internalFailure }
         var attributes = [
             "ConfirmationWasAuthenticated": "true", "Endpoint": entry.endpoint, "Owner": entry.owner,
             "PendingConfirmation": "false", "Protocol": entry.transport, "RawMessageDelivery": "false",

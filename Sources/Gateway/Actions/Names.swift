@@ -41,9 +41,11 @@ extension SubscriptionARN {
 
 /// `NextToken`: where the next page begins, for nobody to read but us.
 enum PageToken {
-    static func encode(_ key: String) -> String {
+    static func encode(_ key: String) -> String { Self.encode(Array(key.utf8)) }
+
+    static func encode(_ key: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: key.utf8.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(decoding: key.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     /// Nil for no token.

@@ -24,6 +24,7 @@ final class GatewayLoop {
     private var fanOut: FanOutDesk!
     private var feedback: FeedbackDesk!
     private var receipts: ReceiptDesk!
+    private var sweeper: Sweeper!
     /// Publishes; deliveries come and are settled on a connection of their own, which no alarm can stall.
     private let client: BrokerClient
     private let intake: BrokerClient
@@ -48,6 +49,7 @@ final class GatewayLoop {
         self.fanOut = FanOutDesk(core: self)
         self.feedback = FeedbackDesk(core: self)
         self.receipts = ReceiptDesk(core: self)
+        self.sweeper = Sweeper(core: self)
     }
 
     func start() {
@@ -55,6 +57,7 @@ final class GatewayLoop {
         self.fanOut.start(self.intake)
         self.feedback.start(self.intake)
         self.receipts.start(self.intake)
+        self.sweeper.start()
     }
 
     // MARK: Answers of the registry

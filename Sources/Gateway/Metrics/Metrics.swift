@@ -24,6 +24,7 @@ final class Metrics: Sendable {
         case fanoutFiltered = "pushfleet_gateway_fanout_filtered_total"
         case endpointsDisabled = "pushfleet_gateway_endpoints_disabled_total"
         case repeatedCalls = "pushfleet_gateway_repeated_calls_total"
+        case swept = "pushfleet_gateway_swept_total"
         case redisFailures = "pushfleet_gateway_redis_failures_total"
         case events = "pushfleet_gateway_events_total"
 
@@ -36,6 +37,7 @@ final class Metrics: Sendable {
             case .fanoutFiltered: "Endpoints left out by a filter policy."
             case .endpointsDisabled: "Endpoints disabled because Apple said that their token is gone."
             case .repeatedCalls: "Calls that an SDK tried again and that were answered without a second push."
+            case .swept: "Endpoints of deleted applications and dangling subscriptions that were cleaned up."
             case .redisFailures: "Calls that failed because Redis did not answer."
             case .events: "Event notifications published."
             }

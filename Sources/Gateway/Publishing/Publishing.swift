@@ -176,10 +176,10 @@ final class Publishing {
             case .success(.first): body(order.id, finish)
             case .success(.done(let text)):
                 core.metrics.add(.repeatedCalls)
-                completion(SNS.UUID(text).map { .success($0) } ?? .failure(.internalError))
+                completion(SNS.UUID(text).map { .success($0) } ?? .failure(.internalFailure))
             case .success(.pending(let text)):
                 guard looks < Self.patience else {
-                    return SNS.UUID(text).map { body($0, finish) } ?? completion(.failure(.internalError))
+                    return SNS.UUID(text).map { body($0, finish) } ?? completion(.failure(.internalFailure))
                 }
                 // An attempt before may still be under way, here or elsewhere.
                 core.loop.after(.milliseconds(100)) {

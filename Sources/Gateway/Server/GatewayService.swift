@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Foundation
 internal import Logging
 internal import Loop
 internal import Push
@@ -67,6 +67,7 @@ final class GatewayService: Sendable {
     }
 
     func answer(_ request: IncomingRequest) async -> OutgoingAnswer {
+        guard !request.path.hasPrefix(BeyondRoutes.prefix) else { return await self.answerBeyond(request) }
         var action = "unknown"
         var format = AnswerFormat.xml
         let result: Result<Answer, SNSError>
@@ -83,6 +84,32 @@ final class GatewayService: Sendable {
             result = .failure(error)
         }
         return self.answer(result, as: format, action: action, since: request.time)
+    }
+
+    /// What SNS has no call for.
+    private func answerBeyond(_ request: IncomingRequest) async -> OutgoingAnswer {
+        let id = SNS.UUID.random()
+        var answer = OutgoingAnswer(status: 200, contentType: "application/json", body: [], requestID: id.description)
+        var code = "200"
+        do throws(SNSError) {
+            let caller = try self.caller(of: request)
+            let run = ActionRun(service: self, principal: caller.principal, call: nil)
+            let query = Self.query(request.query)
+            let body = try await BeyondRoutes(run: run).answer(request.method, request.path, query)
+            guard let body else { throw .notFound("There is nothing at \(request.method) \(request.path)") }
+            answer.body = body
+        } catch {
+            code = error.code
+            answer.status = error.status
+            answer.body = BeyondRoutes.json(error)
+        }
+        self.metrics.answered("pushfleet", code: code, after: MonotonicClock.now() - request.time)
+        return answer
+    }
+
+    private static func query(_ text: String) -> [String: String] {
+        let items = URLComponents(string: "/?" + text)?.queryItems ?? []
+        return Dictionary(items.map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { _, last in last })
     }
 
     private func answer(

@@ -1,3 +1,4 @@
+internal import Registry
 internal import Testing
 
 @testable import pushfleet

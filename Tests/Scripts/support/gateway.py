@@ -8,6 +8,7 @@ import sys
 import time
 import traceback
 import urllib.request
+from urllib.parse import quote
 
 import boto3
 from botocore.config import Config
@@ -268,6 +269,25 @@ def command_line():
     assert found["Attributes"]["Enabled"] == "true"
 
 
+def beyond():
+    """What SNS has no call for; curl signs it."""
+
+    def curl(path, *arguments):
+        command = ["curl", "-sS", "--aws-sigv4", "aws:amz:eu-west-1:sns", "--user", "AKIAADMIN:admin-secret", *arguments, ENDPOINT + path]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        return json.loads(done.stdout)
+
+    arn = sns.create_platform_endpoint(PlatformApplicationArn=state["app"], Token="cc" * 32, CustomUserData="user-7")["EndpointArn"]
+    found = curl("/pushfleet/endpoints?application=" + quote(state["app"], safe="") + "&token=" + "cc" * 32)
+    assert found["endpoint_arn"] == arn and found["custom_user_data"] == "user-7", found
+    assert [entry["endpoint_arn"] for entry in curl("/pushfleet/endpoints?user=user-7")["endpoints"]] == [arn]
+    subscribed = sns.subscribe(TopicArn=state["topic"], Protocol="application", Endpoint=arn)["SubscriptionArn"]
+    assert curl("/pushfleet/subscriptions?endpoint=" + quote(arn, safe=""))["subscriptions"] == [subscribed]
+    sns.set_endpoint_attributes(EndpointArn=arn, Attributes={"Enabled": "false"})
+    assert curl("/pushfleet/purge?disabled_for=0", "-X", "POST")["endpoints"] == [arn]
+    refused("NotFound", 404, "Endpoint does not exist", sns.get_endpoint_attributes, EndpointArn=arn)
+
+
 def texts():
     missing = ACCOUNT + "endpoint/APNS_SANDBOX/Shop/12345678-1234-3234-8234-123456789012"
     text = "Invalid parameter: TargetArn Reason: No endpoint found for the target arn specified"
@@ -295,5 +315,6 @@ check("a call that an SDK tries again is one push", once)
 check("keys, rights and signatures", rights)
 check("the rate of a key", rate)
 check("the aws command line", command_line)
+check("what SNS has no call for", beyond)
 check("what is refused is refused in Amazon's words", texts)
 sys.exit(1 if failures else 0)
