@@ -9,7 +9,7 @@ internal import Store
 /// | | |
 /// |---|---|
 /// | `GET /pushfleet/endpoints?application=<ARN>&token=<hex>` | the endpoint that has the token now |
-/// | `GET /pushfleet/endpoints?user=<CustomUserData>[&next=…]` | a user's endpoints, of all applications |
+/// | `GET /pushfleet/endpoints?user=<CustomUserData>[&next=…]` | a user's endpoints |
 /// | `GET /pushfleet/subscriptions?endpoint=<ARN>` | an endpoint's subscriptions |
 /// | `POST /pushfleet/purge?disabled_for=<seconds>` | deletes up to 1000 endpoints that have been disabled for so long |
 struct BeyondRoutes: Sendable {

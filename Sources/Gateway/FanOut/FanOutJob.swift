@@ -35,12 +35,16 @@ final class FanOutJob {
     }
 
     func start() {
-        self.ask(FanOutProgress.claim(self.order.messageID, owner: self.owner), again: { $0.start() }) { job, reply in
-            guard let progress = FanOutProgress(reply) else { return job.later { $0.start() } }
-            job.progress = progress
-            if progress.isDone { return job.end(.done) }
-            job.read()
-        }
+        self.ask(
+            FanOutProgress.claim(self.order.messageID, owner: self.owner),
+            again: { $0.start() },
+            then: { job, reply in
+                guard let progress = FanOutProgress(reply) else { return job.later { $0.start() } }
+                job.progress = progress
+                if progress.isDone { return job.end(.done) }
+                job.read()
+            }
+        )
     }
 
     /// Stops where it is; what is under way has no more consequence.
@@ -70,12 +74,16 @@ final class FanOutJob {
         let doubtful = chunk.doubtful
         guard !doubtful.isEmpty else { return self.publish(chunk, others, next: next) }
         let call = self.progress.take(doubtful, self.order.messageID, owner: self.owner)
-        self.ask(call, again: { $0.claimTokens(of: chunk, others, next: next) }) { job, reply in
-            guard let answers = reply.elements else { return job.end(.lost) }
-            var chunk = chunk
-            chunk.keep(answers.map { $0.integer == 1 })
-            job.publish(chunk, others, next: next)
-        }
+        self.ask(
+            call,
+            again: { $0.claimTokens(of: chunk, others, next: next) },
+            then: { job, reply in
+                guard let answers = reply.elements else { return job.end(.lost) }
+                var chunk = chunk
+                chunk.keep(answers.map { $0.integer == 1 })
+                job.publish(chunk, others, next: next)
+            }
+        )
     }
 
     private func publish(_ chunk: FanOutChunk, _ others: [Broker.Message], next: ResourceID?) {
@@ -118,13 +126,17 @@ final class FanOutJob {
         progress.cursor = next?.bytes ?? []
         progress.isDone = next == nil
         let call = progress.advance(self.order.messageID, owner: self.owner)
-        self.ask(call, again: { $0.advance(to: next, tokens: tokens) }) { job, reply in
-            guard reply.integer == 1 else { return job.end(.lost) }
-            job.progress = progress
-            job.core.metrics.add(.fanoutChunks)
-            job.core.metrics.add(.fanoutTokens, tokens)
-            progress.isDone ? job.end(.done) : job.read()
-        }
+        self.ask(
+            call,
+            again: { $0.advance(to: next, tokens: tokens) },
+            then: { job, reply in
+                guard reply.integer == 1 else { return job.end(.lost) }
+                job.progress = progress
+                job.core.metrics.add(.fanoutChunks)
+                job.core.metrics.add(.fanoutTokens, tokens)
+                progress.isDone ? job.end(.done) : job.read()
+            }
+        )
     }
 
     private func end(_ end: End) {
@@ -139,7 +151,7 @@ final class FanOutJob {
     private func ask(
         _ call: ScriptCall,
         again: @escaping (FanOutJob) -> Void,
-        _ body: @escaping (FanOutJob, RedisReply) -> Void
+        then body: @escaping (FanOutJob, RedisReply) -> Void
     ) {
         self.core.redis.run(call) { [weak self] result in
             guard let self, !self.isOver else { return }

@@ -9,8 +9,8 @@ struct GatewayVerb: AsyncParsableCommand {
         commandName: "gateway",
         abstract: "Run a gateway: Amazon SNS' mobile push, topics and subscriptions, delivered by the fleet.",
         discussion: """
-            boto3, the aws command line and the other AWS SDKs work with nothing changed but
-            the endpoint URL. It prints "port=<number>" when it listens, and logs to
+            boto3, the aws command line and the other AWS SDKs work with nothing changed
+            but the endpoint URL. It prints "port=<number>" when it listens, and logs to
             standard error. Run as many as you like: everything is in Redis and RabbitMQ.
             SIGTERM or Ctrl-C finishes what is under way and exits with 0.
 

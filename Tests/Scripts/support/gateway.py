@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import traceback
+import urllib.error
 import urllib.request
 from urllib.parse import quote
 
@@ -66,7 +67,10 @@ def soon(body, limit=60):
     """The first true value."""
     end = time.monotonic() + limit
     while True:
-        value = body()
+        try:
+            value = body()
+        except urllib.error.HTTPError:
+            value = None
         if value:
             return value
         assert time.monotonic() < end, "it never came"
