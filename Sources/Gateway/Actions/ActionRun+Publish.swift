@@ -74,5 +74,13 @@ extension ActionRun {
     static func check(_ message: SNS.Message) throws(SNSError) {
         try MessageBody(message).checkForTopic()
         try message.checkStandardTarget()
+        // Each of a topic's messages would go to the whole channel.
+        guard ["AWS.SNS.MOBILE.APNS.CHANNEL_ID", "apns-channel-id"].allSatisfy({ message.attributes[$0] == nil }) else {
+            throw .invalidParameter(
+                "MessageAttributes",
+                reason: "A channel goes with a TargetArn of its application only"
+            )
+        }
+        _ = try PublishContent(message)
     }
 }

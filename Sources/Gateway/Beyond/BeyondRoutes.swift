@@ -11,6 +11,7 @@ internal import Store
 /// | `GET /pushfleet/endpoints?application=<ARN>&token=<hex>` | the endpoint that has the token now |
 /// | `GET /pushfleet/endpoints?user=<CustomUserData>[&next=…]` | a user's endpoints |
 /// | `GET /pushfleet/subscriptions?endpoint=<ARN>` | an endpoint's subscriptions |
+/// | `POST /pushfleet/publish`, `{"user":…,"message":…,"structure":"json","attributes":{…}}` | to a user's devices |
 /// | `POST /pushfleet/purge?disabled_for=<seconds>` | deletes up to 1000 endpoints that have been disabled for so long |
 struct BeyondRoutes: Sendable {
     let run: ActionRun
@@ -18,7 +19,12 @@ struct BeyondRoutes: Sendable {
     static let prefix = "/pushfleet/"
 
     /// - Returns: nil for a path that is not there.
-    func answer(_ method: String, _ path: String, _ query: [String: String]) async throws(SNSError) -> [UInt8]? {
+    func answer(
+        _ method: String,
+        _ path: String,
+        _ query: [String: String],
+        body: [UInt8]
+    ) async throws(SNSError) -> [UInt8]? {
         switch (method, path.dropFirst(Self.prefix.count)) {
         case ("GET", "endpoints"):
             try self.allow("LookUpEndpoints")
@@ -27,6 +33,9 @@ struct BeyondRoutes: Sendable {
         case ("GET", "subscriptions"):
             try self.allow("LookUpEndpoints")
             return try await self.subscriptions(query)
+        case ("POST", "publish"):
+            try self.allow("PublishToUser")
+            return try await self.publish(body)
         case ("POST", "purge"):
             try self.allow("PurgeEndpoints")
             return try await self.purge(query)
@@ -81,6 +90,34 @@ struct BeyondRoutes: Sendable {
         }
         let subscriptions = page.items.compactMap { self.run.settings.arn($0.name)?.description }
         return Self.json(["subscriptions": subscriptions])
+    }
+
+    private struct UserMessage: Decodable {
+        var user: String
+        var message: String
+        var structure: String?
+        var attributes: [String: String]?
+    }
+
+    private func publish(_ body: [UInt8]) async throws(SNSError) -> [UInt8] {
+        guard let given = try? JSONDecoder().decode(UserMessage.self, from: Data(body)), !given.user.isEmpty else {
+            throw .invalidParameter(
+                "the body is not an object with user and message, and if need be structure and attributes"
+            )
+        }
+        guard !given.message.isEmpty else { throw .invalidParameter("Empty message") }
+        var attributes = MessageAttributes()
+        for (name, value) in (given.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+            attributes.append(name, MessageAttributes.Value(dataType: "String", content: .text(value)))
+        }
+        let message = SNS.Message(text: given.message, structure: given.structure, attributes: attributes)
+        guard message.size <= SNS.Message.sizeLimit else { throw .invalidParameter("Message too long") }
+        let order = PublishOrder(message: message, id: .random(), call: nil)
+        let user = given.user
+        let outcome: Result<Int, SNSError> = await self.run.service.desk.ask { core, completion in
+            core.publishing.publish(order, toUser: user, completion)
+        }
+        return Self.json(["message_id": order.id.description, "devices": try outcome.get()])
     }
 
     private func purge(_ query: [String: String]) async throws(SNSError) -> [UInt8] {

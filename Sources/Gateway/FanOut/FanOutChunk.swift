@@ -22,6 +22,14 @@ struct FanOutChunk {
     /// Left out by a filter policy.
     let filtered: Int
 
+    /// - Parameter devices: each token once for an app.
+    init(devices: [Device]) {
+        var seen = Set<String>()
+        self.devices = devices.filter { seen.insert($0.key).inserted }
+        self.duplicates = devices.count - self.devices.count
+        self.filtered = 0
+    }
+
     /// - Parameter isWanted: whether a recipient's filter policy lets the message through.
     init(_ recipients: [Recipient], where isWanted: (Recipient) -> Bool) {
         self.devices = []
@@ -66,7 +74,8 @@ struct FanOutChunk {
         chunk number: Int,
         publishedAt: UnixTime,
         lane: Lane,
-        push: (Device) -> PlatformPush?
+        push: (Device) -> PlatformPush?,
+        notBefore: UnixTime? = nil
     ) -> [Broker.Message] {
         var groups: [String: [Device]] = [:]
         for device in self.devices { groups[device.app, default: []].append(device) }
@@ -80,7 +89,7 @@ struct FanOutChunk {
                     exchange: FleetTopology.exchange,
                     routingKey: "\(group.key).\(lane.rawValue)",
                     properties: properties,
-                    body: push.envelope(app: app, tokens: devices.map(\.token), now: publishedAt)
+                    body: push.envelope(app: app, tokens: devices.map(\.token), now: publishedAt, notBefore: notBefore)
                 )
             }
         }

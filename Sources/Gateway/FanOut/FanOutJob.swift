@@ -94,7 +94,8 @@ final class FanOutJob {
                 chunk: self.progress.chunk,
                 publishedAt: UnixTime(milliseconds: self.order.publishedAt),
                 lane: isSmall ? .now : .bulk,
-                push: { self.plan.push(for: $0) }
+                push: { self.plan.push(for: $0) },
+                notBefore: self.plan.notBefore
             ) + others
         self.core.metrics.add(.fanoutDuplicates, chunk.duplicates)
         var unconfirmed = messages.count

@@ -21,6 +21,9 @@ final class FanOutPlan {
         self.content = try? PublishContent(message)
     }
 
+    /// When the pushes shall be sent; nil for at once.
+    var notBefore: UnixTime? { self.content?.notBefore }
+
     /// Whether the recipient's filter policy lets the message through. One that cannot be read lets nothing through.
     func wants(_ recipient: Recipient) -> Bool {
         guard let text = recipient.filterPolicy, !text.isEmpty else { return true }

@@ -56,13 +56,14 @@ final class Publishing {
         guard target.isApplicationEnabled, let app = target.fleetApp.flatMap({ AppID($0) }) else {
             throw .applicationDisabled
         }
-        let push = try PublishContent(order.message).push(for: platform)
+        let content = try PublishContent(order.message)
+        let push = try content.push(for: platform)
         try order.message.checkStandardTarget()
         let token = target.endpoint.token.text
         guard Contract.tokenDigits.contains(token.utf8.count) else {
             throw .invalidParameter("TargetArn", reason: "The endpoint's token is longer than Apple's are")
         }
-        return DirectPush(app: app, token: token, push: push)
+        return DirectPush(app: app, token: token, push: push, notBefore: content.notBefore)
     }
 
     /// A push to one endpoint that nothing stands against.
@@ -70,6 +71,7 @@ final class Publishing {
         let app: AppID
         let token: String
         let push: PlatformPush
+        let notBefore: UnixTime?
 
         func message(_ id: SNS.UUID, at now: UnixTime, wantsReceipt: Bool) -> Broker.Message {
             var properties = MessageProperties()
@@ -79,7 +81,13 @@ final class Publishing {
                 exchange: FleetTopology.exchange,
                 routingKey: FleetTopology.routingKey(app: self.app, lane: .now),
                 properties: properties,
-                body: self.push.envelope(app: self.app, tokens: [self.token], now: now, wantsReceipt: wantsReceipt)
+                body: self.push.envelope(
+                    app: self.app,
+                    tokens: [self.token],
+                    now: now,
+                    notBefore: self.notBefore,
+                    wantsReceipt: wantsReceipt
+                )
             )
         }
     }
@@ -118,7 +126,8 @@ final class Publishing {
             chunk: 0,
             publishedAt: UnixTime(milliseconds: order.publishedAt),
             lane: .now,
-            push: { plan.push(for: $0) }
+            push: { plan.push(for: $0) },
+            notBefore: plan.notBefore
         ) + plan.notifications(page.recipients)
     }
 
@@ -132,6 +141,42 @@ final class Publishing {
             properties: properties,
             body: order.body
         )
+    }
+
+    // MARK: To a user
+
+    /// To all endpoints with these user data that are enabled. Answers how many devices that are.
+    func publish(
+        _ order: PublishOrder,
+        toUser user: String,
+        _ completion: @escaping (Result<Int, SNSError>) -> Void
+    ) {
+        UserDevices(core: self.core).find(user) { [core] result in
+            do throws(SNSError) {
+                let chunk = FanOutChunk(devices: try core.found(result))
+                guard !chunk.devices.isEmpty else { throw .notFound("The user has no endpoint that is enabled") }
+                try ActionRun.check(order.message)
+                let job = FanOutOrder(
+                    topic: "",
+                    messageID: UUIDText(text: order.id.description),
+                    publishedAt: core.loop.wallTime.milliseconds,
+                    message: order.message
+                )
+                let plan = FanOutPlan(job, settings: core.parts.settings)
+                guard core.outbox.obstacle == nil else { throw .unavailable }
+                let messages = chunk.messages(
+                    order: job.messageID,
+                    chunk: 0,
+                    publishedAt: core.loop.wallTime,
+                    lane: .now,
+                    push: { plan.push(for: $0) },
+                    notBefore: plan.notBefore
+                )
+                self.send(messages, order.id) { completion($0.map { _ in chunk.devices.count }) }
+            } catch {
+                completion(.failure(error))
+            }
+        }
     }
 
     // MARK: Once

@@ -95,7 +95,12 @@ final class GatewayService: Sendable {
             let caller = try self.caller(of: request)
             let run = ActionRun(service: self, principal: caller.principal, call: nil)
             let query = Self.query(request.query)
-            let body = try await BeyondRoutes(run: run).answer(request.method, request.path, query)
+            let body = try await BeyondRoutes(run: run).answer(
+                request.method,
+                request.path,
+                query,
+                body: request.body
+            )
             guard let body else { throw .notFound("There is nothing at \(request.method) \(request.path)") }
             answer.body = body
         } catch {

@@ -287,6 +287,14 @@ def beyond():
     assert [entry["endpoint_arn"] for entry in curl("/pushfleet/endpoints?user=user-7")["endpoints"]] == [arn]
     subscribed = sns.subscribe(TopicArn=state["topic"], Protocol="application", Endpoint=arn)["SubscriptionArn"]
     assert curl("/pushfleet/subscriptions?endpoint=" + quote(arn, safe=""))["subscriptions"] == [subscribed]
+    order = json.dumps({"user": "user-7", "message": "to the user", "attributes": {"AWS.SNS.MOBILE.APNS.COLLAPSE_ID": "u7"}})
+    assert curl("/pushfleet/publish", "-d", order)["devices"] == 1
+    soon(lambda: "to the user" in json.dumps(simulator(f"/tokens/{'cc' * 32}/last")))
+    later = {"pushfleet.not_before": {"DataType": "Number", "StringValue": str(int(time.time()) + 4)}}
+    sns.publish(TargetArn=arn, Message="in its time", MessageAttributes=later)
+    before = time.monotonic()
+    soon(lambda: "in its time" in json.dumps(simulator(f"/tokens/{'cc' * 32}/last")))
+    assert time.monotonic() - before > 2
     sns.set_endpoint_attributes(EndpointArn=arn, Attributes={"Enabled": "false"})
     assert curl("/pushfleet/purge?disabled_for=0", "-X", "POST")["endpoints"] == [arn]
     refused("NotFound", 404, "Endpoint does not exist", sns.get_endpoint_attributes, EndpointArn=arn)
