@@ -9,6 +9,7 @@ import time
 import traceback
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
 import boto3
@@ -184,6 +185,68 @@ def comes_back():
     soon(lambda: "Welcome back" in json.dumps(simulator(f"/tokens/{token}/last")))
 
 
+def register(known, device, user):
+    """What Amazon recommends to backends: get, compare, set; create on NotFound; the ARN out of the conflict. How often it wrote."""
+    own = client("AKIAADMIN", "admin-secret")
+    writes = 0
+
+    def create():
+        nonlocal writes
+        writes += 1
+        try:
+            return own.create_platform_endpoint(PlatformApplicationArn=state["app"], Token=device, CustomUserData=user)["EndpointArn"]
+        except own.exceptions.InvalidParameterException as error:
+            found = re.search(r".*Endpoint (arn:aws:sns[^ ]+) already exists with the same Token.*", str(error))
+            if not found:
+                raise
+            return found.group(1)
+
+    arn = known or create()
+    try:
+        attributes = own.get_endpoint_attributes(EndpointArn=arn)["Attributes"]
+    except own.exceptions.NotFoundException:
+        arn = create()
+        attributes = own.get_endpoint_attributes(EndpointArn=arn)["Attributes"]
+    wanted = {"Token": device, "Enabled": "true", "CustomUserData": user}
+    if attributes != wanted:
+        writes += 1
+        own.set_endpoint_attributes(EndpointArn=arn, Attributes=wanted)
+    return arn, writes
+
+
+def registration():
+    gone = ACCOUNT + "endpoint/APNS_SANDBOX/Shop/00000000-0000-3000-8000-000000000000"
+
+    def nothing(device):
+        return None
+
+    def deleted(device):
+        return gone
+
+    def other_user(device):
+        sns.create_platform_endpoint(PlatformApplicationArn=state["app"], Token=device, CustomUserData="somebody")
+
+    def disabled(device):
+        arn = sns.create_platform_endpoint(PlatformApplicationArn=state["app"], Token=device)["EndpointArn"]
+        sns.set_endpoint_attributes(EndpointArn=arn, Attributes={"Enabled": "false"})
+        return arn
+
+    def other_token(device):
+        return sns.create_platform_endpoint(PlatformApplicationArn=state["app"], Token="9" + device[1:])["EndpointArn"]
+
+    for number, start in enumerate([nothing, deleted, other_user, disabled, other_token]):
+        device = f"{number:02x}" * 32
+        known = start(device)
+        with ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(lambda _: register(known, device, "me"), range(8)))
+        arns = {arn for arn, _ in results}
+        assert len(arns) == 1, (start.__name__, arns)
+        arn = arns.pop()
+        found = sns.get_endpoint_attributes(EndpointArn=arn)["Attributes"]
+        assert found == {"Token": device, "Enabled": "true", "CustomUserData": "me"}, (start.__name__, found)
+        assert register(arn, device, "me") == (arn, 0), start.__name__
+
+
 def topic():
     state["topic"] = sns.create_topic(Name="news", Tags=[{"Key": "a", "Value": "b"}])["TopicArn"]
     devices = [f"{number:064x}" for number in range(1, 31)]
@@ -321,6 +384,7 @@ check("a publish reaches Apple with its headers and body", publish)
 check("a plain text becomes an alert", plain)
 check("a token that dies disables its endpoint, and publishing is refused", dies)
 check("registered again it is delivered again", comes_back)
+check("the registration that Amazon recommends converges, with eight at once", registration)
 check("a topic reaches its subscribers by their filter policies", topic)
 check("a batch", batch)
 check("a call that an SDK tries again is one push", once)
