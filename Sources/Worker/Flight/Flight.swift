@@ -2,7 +2,10 @@ internal import Broker
 internal import Push
 
 /// One message between its delivery and its acknowledgement.
-struct Flight {
+///
+/// An object, since a push asks it for many things: each would copy a value of this size, with a count of references for
+/// every array in it.
+final class Flight {
     /// Which delivery it answers.
     let delivery: DeliveryID
     /// The consumer it came through.
@@ -42,11 +45,11 @@ struct Flight {
     /// Whether its done tokens are already listed for writing to Redis.
     var isListedAsDirty = false
 
-    init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
+    convenience init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
         self.init(cargo: job, delivery, on: line, start: start, now: now)
     }
 
-    init(refused delivery: Delivery, on line: Line, now: UnixTime) {
+    convenience init(refused delivery: Delivery, on line: Line, now: UnixTime) {
         self.init(cargo: nil, delivery, on: line, start: now, now: now)
     }
 
@@ -67,8 +70,10 @@ struct Flight {
 
     /// - Precondition: it was not refused.
     var job: Job {
-        guard let cargo = self.cargo else { preconditionFailure("a refused message has no job") }
-        return cargo
+        _read {
+            precondition(self.cargo != nil, "a refused message has no job")
+            yield self.cargo.unsafelyUnwrapped
+        }
     }
 
     /// Whether somebody wants to know what became of each token.
@@ -79,7 +84,7 @@ struct Flight {
 
     /// A refused credential may be one connection's fault: each token is tried once more before it is believed.
     /// - Returns: whether this token still had that chance.
-    mutating func takeSecondChance(_ token: Int) -> Bool {
+    func takeSecondChance(_ token: Int) -> Bool {
         var chances = self.secondChances ?? TokenBits(capacity: self.job.tokenCount)
         defer { self.secondChances = chances }
         return chances.insert(token)

@@ -23,38 +23,38 @@ extension WorkerLoop {
 
     private func decode(_ delivery: Delivery, on line: Line) throws(Refusal) -> Job {
         let job = try EnvelopeDecoder.decode(body: delivery.body, fit: line.fit)
-        switch line.kind {
-        case .lane(let app, _, _):
-            guard line.isAddressee(of: job) else {
-                throw Refusal(
-                    .appMismatch,
-                    field: "app",
-                    "app: the message came through the queue of \(app.id); publish with the routing key <app>.<lane> "
-                        + "of the app that the body names"
-                )
-            }
-            if line.lint == .strict, let finding = PayloadLint.first(in: job, isBroadcast: job.isBroadcast) {
-                throw Refusal(finding)
-            }
-            let sender = line.sender(for: job)
-            if let refusal = sender?.refusal(topic: line.topicName(of: job), of: job) { throw refusal }
-            if job.isTruncated { self.counters.add(.truncated, line.counters) }
-            return job
-        case .unrouted:
-            let name = job.appName
-            guard self.settings.apps.contains(where: { $0.id == name }) else {
-                throw Refusal(
-                    .unknownApp,
-                    field: "app",
-                    "app: \"\(name)\" is not configured; correct it or add it under apps"
-                )
-            }
+        guard let sender = line.sender(for: job) else { throw self.unroutable(job) }
+        guard line.isAddressee(of: job) else {
             throw Refusal(
-                .unroutableLane,
-                field: "routing key",
-                "routing key: it must be <app>.now or <app>.bulk, and the app's queues must be declared"
+                .appMismatch,
+                field: "app",
+                "app: the message came through the queue of \(line.app?.id ?? ""); publish with the routing key "
+                    + "<app>.<lane> of the app that the body names"
             )
         }
+        if line.lint == .strict, let finding = PayloadLint.first(in: job, isBroadcast: job.isBroadcast) {
+            throw Refusal(finding)
+        }
+        if let refusal = sender.refusal(topic: line.topicName(of: job), of: job) { throw refusal }
+        if job.isTruncated { self.counters.add(.truncated, line.counters) }
+        return job
+    }
+
+    /// Why no queue took it.
+    private func unroutable(_ job: Job) -> Refusal {
+        let name = job.appName
+        guard self.settings.apps.contains(where: { $0.id == name }) else {
+            return Refusal(
+                .unknownApp,
+                field: "app",
+                "app: \"\(name)\" is not configured; correct it or add it under apps"
+            )
+        }
+        return Refusal(
+            .unroutableLane,
+            field: "routing key",
+            "routing key: it must be <app>.now or <app>.bulk, and the app's queues must be declared"
+        )
     }
 
     /// What is not a job is one dead letter, whole, and costs nobody else anything.

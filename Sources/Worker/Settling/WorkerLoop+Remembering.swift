@@ -28,8 +28,8 @@ extension WorkerLoop {
         let flight = self.flights[id]
         let count = flight.job.tokenCount
         let call = DoneTokens.take(message: flight.messageName, copy: flight.copyName, tokenCount: count)
-        self.redis.run(call) { [weak self] result in
-            guard let self, self.flights.contains(id), !self.flights[id].isLost else { return }
+        self.redis.run(call) { [unowned self] result in
+            guard self.flights.contains(id), !self.flights[id].isLost else { return }
             let memory = DoneTokens.Memory(result, tokenCount: count)
             self.flights[id].ledger = TokenLedger(
                 tokenCount: count,
@@ -50,8 +50,8 @@ extension WorkerLoop {
     /// Gives a message back that holds no doubt: what of it may have been sent before has been counted, and nothing
     /// since. Redis is told first; otherwise the next worker might ask before it knows.
     func giveBackWhole(_ id: FlightID) {
-        self.redis.run(self.mark([self.flights[id].job.tokenCount], of: self.flights[id])) { [weak self] _ in
-            guard let self, self.flights.contains(id) else { return }
+        self.redis.run(self.mark([self.flights[id].job.tokenCount], of: self.flights[id])) { [unowned self] _ in
+            guard self.flights.contains(id) else { return }
             guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
             self.letGo(id, requeue: true)
         }
@@ -60,6 +60,7 @@ extension WorkerLoop {
     func markDirty(_ id: FlightID) {
         guard self.flights[id].ledger.hasDirty, !self.flights[id].isListedAsDirty else { return }
         self.flights[id].isListedAsDirty = true
+        if self.dirty.isEmpty { self.loop.after(.milliseconds(20)) { [unowned self] in self.writeDone() } }
         self.dirty.append(id)
     }
 
