@@ -15,6 +15,7 @@ package final class Gateway: Sendable {
     package let port: UInt16
 
     let desk: GatewayDesk
+    private let access: AccessBook
     private let services: ServiceGroup
     private let task: Task<Void, any Error>
     private let drainTimeout: Duration
@@ -23,6 +24,7 @@ package final class Gateway: Sendable {
     private init(
         port: UInt16,
         desk: GatewayDesk,
+        access: AccessBook,
         services: ServiceGroup,
         task: Task<Void, any Error>,
         drainTimeout: Duration,
@@ -30,6 +32,7 @@ package final class Gateway: Sendable {
     ) {
         self.port = port
         self.desk = desk
+        self.access = access
         self.services = services
         self.task = task
         self.drainTimeout = drainTimeout
@@ -80,6 +83,7 @@ package final class Gateway: Sendable {
             return Gateway(
                 port: UInt16(port),
                 desk: desk,
+                access: service.access,
                 services: services,
                 task: task,
                 drainTimeout: settings.drainTimeout,
@@ -119,6 +123,12 @@ package final class Gateway: Sendable {
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["http/1.1"]
         return try .tls(http, tlsConfiguration: tls)
+    }
+
+    /// Goes by other access keys and master keys from now on; calls that were checked before go on. Everything else of the
+    /// settings stays as it was.
+    package func use(_ settings: GatewaySettings) {
+        self.access.use(settings)
     }
 
     /// Accepts nothing new, finishes the requests that are under way within the drain timeout, and closes.

@@ -9,7 +9,7 @@ extension ActionRun {
         guard let arn = self.arn(name) else { throw .internalFailure }
         try await self.checkEvents(call.attributes)
         let fleet = try call.attributes.credentials.map { (credentials) throws(SNSError) in
-            try self.service.applications.fleetApp(arn, credentials)
+            try self.service.access.applications.fleetApp(arn, credentials)
         }
         guard await self.service.topology.declare(arn.appID) else { throw .unavailable }
         let attributes = self.stored(call.attributes)
@@ -30,7 +30,7 @@ extension ActionRun {
         let given = try call.attributes()
         try await self.checkEvents(given)
         let fleet = try given.credentials.map { (credentials) throws(SNSError) in
-            try self.service.applications.fleetApp(call.application, credentials)
+            try self.service.access.applications.fleetApp(call.application, credentials)
         }
         let attributes = self.stored(given)
         let name = application.name
@@ -104,7 +104,7 @@ extension ActionRun {
         var stored = attributes.plain
         if let credentials = attributes.credentials {
             stored["AuthenticationMethod"] = credentials.method
-            let expiry = self.service.applications.expiry(of: credentials)
+            let expiry = self.service.access.applications.expiry(of: credentials)
             stored["AppleCertificateExpiryDate"] = expiry?.iso8601 ?? ""
         }
         // Good credentials bring an application back that was disabled for bad ones.
