@@ -177,13 +177,19 @@ let costs: [Target] = [
     )
 ]
 
+// Built by `scripts/bench-gateway` only, in release mode: what the gateway is compared with.
+let echoes: [Target] = [
+    .executableTarget(name: "EchoRoute", dependencies: [hummingbird, logging], path: "Tests/EchoRoute")
+]
+
 let package = Package(
     name: "pushfleet",
     products: [.executable(name: "pushfleet", targets: ["pushfleet"])],
     dependencies: dependencies,
     targets: libraries + rooms + tests + simulators
         + (Context.environment["PUSHFLEET_FUZZ"] == nil ? [] : fuzzers)
-        + (Context.environment["PUSHFLEET_COST"] == nil ? [] : costs),
+        + (Context.environment["PUSHFLEET_COST"] == nil ? [] : costs)
+        + (Context.environment["PUSHFLEET_ECHO"] == nil ? [] : echoes),
     swiftLanguageModes: [.v6]
 )
 
