@@ -53,7 +53,7 @@ final class WorkerLoop {
     /// Whether Redis was asked for the pauses of all apps; nothing is taken before.
     var arePausesKnown = false
     var shutdown = Shutdown()
-    let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
+    let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Contract.addressBuffer, alignment: 8)
     private var pumpsDue: [Sender] = []
     var arePrefetchesDue = false
     /// Each app's number, which it keeps when it changes or goes and comes again.

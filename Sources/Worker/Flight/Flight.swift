@@ -17,6 +17,10 @@ final class Flight {
     let routingKey: String
     /// The publisher's own headers, which copies carry on.
     let foreignHeaders: [Header]
+    /// Of several publishes of the message, which one this is; nil if there is only one.
+    let once: String?
+    /// The name under which it can be cancelled until it is due.
+    let schedule: String?
     /// When it was published, for measuring; when it was received, if nobody said.
     let published: UnixTime
     /// When it came here.
@@ -74,6 +78,8 @@ final class Flight {
         self.messageID = MessageID.of(delivery)
         self.routingKey = line.routingKey ?? delivery.routingKey
         self.foreignHeaders = delivery.headers.foreign
+        self.once = delivery.headers.once
+        self.schedule = delivery.headers.schedule
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
         self.received = now
         self.start = start
@@ -104,6 +110,9 @@ final class Flight {
     /// Whether somebody wants to know what became of each token.
     var wantsReceipt: Bool { self.ledger.tellsDelivered }
 
+    /// Whether Redis has to be asked before it is sent.
+    var isDoubtful: Bool { self.once != nil || self.schedule != nil }
+
     /// Attempts, the present one included.
     var attemptsMade: Int { self.attempts + (self.wasSent ? 1 : 0) }
 
@@ -123,7 +132,7 @@ final class Flight {
     /// theirs.
     var copyName: String {
         let job = self.job
-        let tokens = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
+        let tokens = withUnsafeTemporaryAllocation(byteCount: Contract.addressBuffer, alignment: 8) { buffer in
             (0..<job.tokenCount).reduce(into: UInt64(0)) { hash, token in
                 let length = job.writeToken(token, to: buffer)
                 let digits = UnsafeRawBufferPointer(rebasing: buffer[..<length])

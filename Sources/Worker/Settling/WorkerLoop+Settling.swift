@@ -89,6 +89,12 @@ extension WorkerLoop {
         if requeue { flight.line.consumer.reject(flight.delivery, requeue: true) }
     }
 
+    /// Nothing of it is to be done.
+    func drop(_ id: FlightID) {
+        let flight = self.remove(id)
+        flight.line.consumer.ack(flight.delivery)
+    }
+
     /// The channel of its delivery is gone.
     func deliveryLost(_ id: FlightID) {
         self.flights[id].isLost = true

@@ -97,7 +97,7 @@ struct SettingChecks {
                 )
             )
         }
-        for section in ["apps", "credentials"] {
+        for section in ["apps", "credentials", "access_keys"] {
             for (name, line) in self.file.names[section] ?? [] { self.checkName(name, in: section, line) }
         }
     }

@@ -1,4 +1,5 @@
 internal import Broker
+internal import Gateway
 internal import Push
 internal import Store
 internal import Wire
@@ -84,6 +85,18 @@ extension SettingKey {
                 throw ValueFault(
                     phrase: "must be one of \(words.joined(separator: ", "))\(near ?? "")"
                 )
+            }
+            return .text(text)
+        case .account:
+            guard text.utf8.count == 12, text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+                throw ValueFault(phrase: "is not 12 digits; put it in quotes, or YAML drops zeros in front")
+            }
+            return .text(text)
+        case .policy:
+            do throws(PolicyText.Problem) {
+                _ = try PolicyText.parse(text)
+            } catch {
+                throw ValueFault(phrase: error.phrase)
             }
             return .text(text)
         }

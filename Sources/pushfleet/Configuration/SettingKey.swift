@@ -22,6 +22,10 @@ struct SettingKey: Sendable {
         case size(ClosedRange<Int>)
         /// One of these words.
         case choice([String])
+        /// An account of Amazon's: 12 digits.
+        case account
+        /// What an access key may do.
+        case policy
     }
 
     /// The words that lead to it; `*` stands for a name that the operator chooses.
@@ -72,6 +76,8 @@ struct SettingKey: Sendable {
                 : "number \(range.lowerBound) to \(range.upperBound)"
         case .size(let range): "\(SizeText.format(range.lowerBound)) to \(SizeText.format(range.upperBound))"
         case .choice(let words): words.joined(separator: " or ")
+        case .account: "12 digits"
+        case .policy: "<action> on <resource>, …"
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Gateway
 internal import Push
 internal import Store
 internal import Testing
@@ -21,6 +22,7 @@ internal import Worker
     func sameDefaults() throws {
         let settings = FleetSettings(amqp: ServerSettings(url: ""), redis: ServerSettings(url: ""))
         let retry = RetrySchedule.standard
+        let gateway = GatewaySettings()
         let durations: [String: Duration] = [
             "amqp.heartbeat": settings.amqpHeartbeat, "budget.lease": settings.budget.lease,
             "budget.heartbeat": settings.budget.heartbeat, "budget.quantum": settings.budget.quantum,
@@ -32,7 +34,8 @@ internal import Worker
             "worker.max_connection_age": settings.worker.maxConnectionAge,
             "trail.keep": settings.trail.keep,
             "apps.*.retry.min_backoff": retry.minBackoff, "apps.*.retry.max_backoff": retry.maxBackoff,
-            "apps.*.retry.age_limit": retry.ageLimit,
+            "apps.*.retry.age_limit": retry.ageLimit, "gateway.skew": gateway.skew,
+            "gateway.request_timeout": gateway.requestTimeout, "gateway.drain_timeout": gateway.drainTimeout,
         ]
         let numbers: [String: Int] = [
             "budget.connect_rate": settings.budget.connectRate,
@@ -46,6 +49,8 @@ internal import Worker
             "worker.prefetch_per_connection": settings.worker.prefetchPerConnection,
             "apps.*.retry.max_doublings": retry.maxDoublings, "credentials.*.port": 443,
             "credentials.*.broadcast_connections": BroadcastHost(host: nil).connections,
+            "gateway.port": Int(gateway.port), "gateway.max_connections": gateway.connectionLimit,
+            "gateway.apns_connections": gateway.apns.maxConnections,
         ]
         for key in SettingsTable.keys {
             let value = key.standard.flatMap { try? key.parse($0) }

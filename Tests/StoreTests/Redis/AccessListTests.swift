@@ -38,7 +38,7 @@ import Testing
 
     @Test func `Nobody gets in without being named`() throws {
         #expect(try Self.words("default") == ["user", "default", "off"])
-        #expect(try Self.lines().count == 3)
+        #expect(try Self.lines().count == 4)
     }
 
     @Test func `A worker and the desk can do all they have to`() async throws {
