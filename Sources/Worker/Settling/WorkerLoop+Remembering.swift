@@ -35,7 +35,7 @@ extension WorkerLoop {
             guard case .success(.integer(0)) = result else { return goOn() }
             let flight = self.flights[id]
             self.counters.add(field, flight.line.counters, Int64(flight.job.tokenCount))
-            self.drop(id)
+            self.drop(id, isCancelled: field == .cancelled)
         }
     }
 

@@ -89,9 +89,12 @@ extension WorkerLoop {
         if requeue { flight.line.consumer.reject(flight.delivery, requeue: true) }
     }
 
-    /// Nothing of it is to be done.
-    func drop(_ id: FlightID) {
-        let flight = self.remove(id)
+    /// Nothing of it is to be done: another publish of it counts, or it was called off.
+    func drop(_ id: FlightID, isCancelled: Bool) {
+        for token in 0..<self.flights[id].job.tokenCount {
+            self.flights[id].trace(token) { $0.state = isCancelled ? .cancelled : .done }
+        }
+        let flight = self.remove(id, as: .acknowledged)
         flight.line.consumer.ack(flight.delivery)
     }
 

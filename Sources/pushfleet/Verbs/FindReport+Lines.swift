@@ -123,6 +123,7 @@ extension FindReport {
         case "gone":
             let since = step.invalidSinceMs.map { "; invalid since \(Moment.full($0)), says Apple" } ?? ""
             return "the token is gone, told on pushfleet.feedback\(since)"
+        case "cancelled": return "called off before it was due"
         case "sent": return "sent; no answer so far"
         default: return step.returned ? "given back, not sent" : "waits to be sent"
         }

@@ -44,7 +44,7 @@ package struct TokenTrace: Sendable {
         case .delivered: self.sends <= 1
         case .waiting, .sent: self.sends <= 1 && !self.isAnswered
         case .postponed, .held, .returned: self.sends == 0
-        case .retry, .deadLetter, .gone, .done: false
+        case .retry, .deadLetter, .gone, .done, .cancelled: false
         }
     }
 }

@@ -90,4 +90,6 @@ package enum TrailState: UInt8, Sendable, Hashable, CaseIterable {
     case returned
     /// Done in an earlier delivery; never written.
     case done
+    /// Called off before it was due.
+    case cancelled
 }

@@ -52,6 +52,8 @@ package struct MessageStory: Hashable, Sendable {
             case held
             case deadLetter = "dead_letter"
             case gone
+            /// Called off before it was due.
+            case cancelled
         }
     }
 

@@ -127,6 +127,7 @@ enum StoryTeller {
         case .held: .held
         case .deadLetter: .deadLetter
         case .gone: .gone
+        case .cancelled: .cancelled
         }
     }
 }

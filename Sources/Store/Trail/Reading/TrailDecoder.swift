@@ -111,7 +111,7 @@ enum TrailDecoder {
         var detail = 0
         switch state {
         case .sent, .retry, .postponed, .held, .deadLetter, .gone: detail = try bytes.count()
-        case .waiting, .delivered, .returned, .done: break
+        case .waiting, .delivered, .returned, .done, .cancelled: break
         }
         var earlier: [TrailRecord.Answer] = []
         if head & TrailFormat.earlierFollow != 0 {

@@ -161,7 +161,7 @@ package final class TrailLog {
         switch trace.state {
         case .sent: pen.number(UInt64(trace.time))
         case .retry, .postponed, .held, .deadLetter, .gone: pen.number(UInt64(trace.detail))
-        case .waiting, .delivered, .returned, .done: break
+        case .waiting, .delivered, .returned, .done, .cancelled: break
         }
         guard before > 0 else { return }
         pen.number(UInt64(before))
