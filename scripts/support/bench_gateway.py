@@ -251,10 +251,7 @@ class GatewayBench:
             self.purge()
             self.settle()
             cpu, began = cpu_microseconds(self.gateway.pid), time.monotonic()
-            identifier = f"{time.time_ns():032x}"
-            request = self.request(body, is_signed=True)
-            request.write_text(request.read_text().replace(PLACE, identifier))
-            answers.append(self.ask(1, request)["max_ms"])
+            answers.append(self.ask(1, self.request(body, is_signed=True), first=time.time_ns())["max_ms"])
             before += count
             while self.fanned_out() < before:
                 if time.monotonic() - began > 120:
@@ -286,7 +283,8 @@ class GatewayBench:
         numbers = [number * 7919 % among for number in range(2000)]
         by_arn = self.request(form("GetEndpointAttributes", EndpointArn=endpoint_arn("#" * 36)))
         arn = self.ask(2000, by_arn, connections=1, values=self.values(endpoint_id(number) for number in numbers))
-        by_token = self.request(path=f"/pushfleet/endpoints?application={urllib.parse.quote(APPLICATION)}&token={PLACE}")
+        path = f"/pushfleet/endpoints?application={urllib.parse.quote(APPLICATION)}&token={PLACE}"
+        by_token = self.request(path=path)
         token = self.ask(2000, by_token, connections=1, values=self.values(f"{number:032x}" for number in numbers))
         page = self.request(form("ListEndpointsByPlatformApplication", PlatformApplicationArn=APPLICATION))
         pages = self.ask(200, page, connections=1)
