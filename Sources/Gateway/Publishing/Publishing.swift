@@ -23,6 +23,8 @@ final class Publishing {
     /// Looks at a call that is under way elsewhere before it is gone on with, 100 ms apart.
     private static let patience = 20
 
+    private var finished: [(call: PublishCall, id: SNS.UUID)] = []
+
     init(core: GatewayLoop) {
         self.core = core
     }
@@ -30,11 +32,12 @@ final class Publishing {
     // MARK: To an endpoint
 
     func publish(_ order: PublishOrder, to name: EndpointName, _ completion: @escaping Completion) {
+        let claim = ClaimAhead()
         self.core.registry.target(name) { [core] result in
             do throws(SNSError) {
                 let ready = try Self.check(order, try core.found(result))
                 let schedule = try self.schedule(ready.notBefore)
-                self.once(order, completion) { id, completion in
+                self.once(order, ahead: claim, completion) { id, completion in
                     core.applications.application(name.application) { application in
                         var wantsReceipt = false
                         if case .success(let found?) = application { wantsReceipt = ReceiptDesk.wantsReceipts(found) }
@@ -45,6 +48,11 @@ final class Publishing {
             } catch {
                 completion(.failure(error))
             }
+        }
+        // In one write with the question for the target. What is refused stays claimed, and nobody tries that again.
+        if let call = order.call, self.core.outbox.obstacle == nil {
+            claim.isAsked = true
+            self.core.registry.claim(call, messageID: order.id.description) { claim.answer($0) }
         }
     }
 
@@ -186,6 +194,7 @@ final class Publishing {
     /// Goes on with the id that the call has, or answers for the attempt that has gone through.
     private func once(
         _ order: PublishOrder,
+        ahead: ClaimAhead = ClaimAhead(),
         _ completion: @escaping Completion,
         _ body: @escaping (SNS.UUID, @escaping Completion) -> Void
     ) {
@@ -198,26 +207,25 @@ final class Publishing {
                 isAnswered = true
             }
         }
-        self.claim(call, order, looks: 0, completion, body)
+        self.claim(call, order, ahead, looks: 0, completion, body)
     }
 
     private func claim(
         _ call: PublishCall,
         _ order: PublishOrder,
+        _ ahead: ClaimAhead,
         looks: Int,
         _ completion: @escaping Completion,
         _ body: @escaping (SNS.UUID, @escaping Completion) -> Void
     ) {
         var isAnswered = false
-        let finish: Completion = { [core] result in
-            if case .success(let id) = result {
-                core.registry.finish(call, messageID: id.description) { _ in }
-            }
+        let finish: Completion = { result in
+            if case .success(let id) = result { self.finish(call, id) }
             // A second time only to say that it is done after all.
             if !isAnswered { completion(result) }
             isAnswered = true
         }
-        self.core.registry.claim(call, messageID: order.id.description) { [core] result in
+        let claimed: Registry.Completion<PublishClaim> = { [core] result in
             switch result {
             case .failure(let failure): completion(.failure(core.report(failure)))
             case .success(.first): body(order.id, finish)
@@ -230,10 +238,25 @@ final class Publishing {
                 }
                 // An attempt before may still be under way, here or elsewhere.
                 core.loop.after(.milliseconds(100)) {
-                    self.claim(call, order, looks: looks + 1, completion, body)
+                    self.claim(call, order, ClaimAhead(), looks: looks + 1, completion, body)
                 }
             }
         }
+        guard !ahead.isAsked else { return ahead.wait(claimed) }
+        self.core.registry.claim(call, messageID: order.id.description, claimed)
+    }
+
+    /// Says that a call is answered. Nobody asks within milliseconds, so many are said at once.
+    private func finish(_ call: PublishCall, _ id: SNS.UUID) {
+        if self.finished.isEmpty {
+            self.core.loop.after(.milliseconds(5)) { [weak self] in self?.writeFinished() }
+        }
+        self.finished.append((call, id))
+    }
+
+    private func writeFinished() {
+        for (call, id) in self.finished { self.core.registry.finish(call, messageID: id.description) { _ in } }
+        self.finished.removeAll(keepingCapacity: true)
     }
 
     // MARK: Sending
@@ -283,5 +306,22 @@ final class Publishing {
         for message in messages where !self.core.outbox.publish(message, late: late, answered) {
             answered(.failed("not taken"))
         }
+    }
+}
+
+/// A claim that was asked for before it was known whether it is needed.
+private final class ClaimAhead {
+    var isAsked = false
+    private var result: Result<PublishClaim, RedisFailure>?
+    private var waiting: Registry.Completion<PublishClaim>?
+
+    func answer(_ result: Result<PublishClaim, RedisFailure>) {
+        self.result = result
+        self.waiting.take()?(result)
+    }
+
+    /// Called at once if the answer is there.
+    func wait(_ completion: @escaping Registry.Completion<PublishClaim>) {
+        if let result { completion(result) } else { self.waiting = completion }
     }
 }

@@ -33,7 +33,7 @@ extension Broker.Message {
     /// Published once more it is another publish of the same message; workers take the first that they see.
     func marked() -> Broker.Message {
         var marked = self
-        marked.properties.headers.append(Header(DeliveryHeaders.onceName, .string(InstanceID().description)))
+        marked.properties.headers.append(Header(DeliveryHeaders.onceName, .string(SNS.UUID.random().description)))
         return marked
     }
 }

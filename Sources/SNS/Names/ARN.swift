@@ -11,7 +11,7 @@ struct ARN {
     /// - Parameter parameter: the name of the parameter that the text came in; errors begin with it.
     init(_ text: String, parameter: String) throws(SNSError) {
         // A ninth part would be as wrong as the eighth.
-        let parts = text.split(separator: ":", maxSplits: 8, omittingEmptySubsequences: false)
+        let parts = text.parts(UInt8(ascii: ":"), maxSplits: 8, omittingEmpty: false)
         guard parts.count >= 6 else {
             throw .invalidParameter(parameter, reason: "An ARN must have at least 6 elements, not \(parts.count)")
         }
@@ -28,7 +28,7 @@ struct ARN {
 
     /// The parts of the resource between slashes, the first of which is `kind`.
     func path(_ kind: String, count: Int, parameter: String) throws(SNSError) -> [Substring] {
-        let parts = self.resource[0].split(separator: "/", maxSplits: count, omittingEmptySubsequences: false)
+        let parts = self.resource[0].parts(UInt8(ascii: "/"), maxSplits: count, omittingEmpty: false)
         guard self.resource.count == 1, parts.count == count, parts[0] == kind else {
             throw .invalidParameter(parameter, reason: "Wrong number of slashes in relative portion of the ARN.")
         }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Synchronization
 
 /// A universally unique identifier (RFC 9562) as Amazon's names have them, in lower case.
 package struct UUID: Hashable, Sendable, CustomStringConvertible {
@@ -17,8 +18,23 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
 
     /// Version 4 from the system's randomness.
     package static func random() -> Self {
-        var generator = SystemRandomNumberGenerator()
-        return UUID(using: &generator)
+        Self.supply.withLock { UUID(using: &$0) }
+    }
+
+    /// The system is asked for much at a time: each time costs as much as the rest of a request's id.
+    private static let supply = Mutex(RandomSupply())
+
+    private struct RandomSupply: RandomNumberGenerator {
+        private var words: [UInt64] = []
+
+        mutating func next() -> UInt64 {
+            if self.words.isEmpty {
+                SymmetricKey(size: SymmetricKeySize(bitCount: 128 * 64)).withUnsafeBytes { bytes in
+                    self.words = Array(bytes.bindMemory(to: UInt64.self))
+                }
+            }
+            return self.words.removeLast()
+        }
     }
 
     /// Version 3: from the MD5 of a name. The name alone is hashed, without a name space before it.

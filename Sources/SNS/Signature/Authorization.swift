@@ -49,7 +49,8 @@ struct Authorization {
             throw .incompleteSignature("Authorization header requires the algorithm '\(Self.algorithm)'.")
         }
         var parts: [Substring: Substring] = [:]
-        for part in header.dropFirst(Self.algorithm.count).split(separator: ",") {
+        let list = Substring(header.utf8.dropFirst(Self.algorithm.utf8.count))
+        for part in list.parts(UInt8(ascii: ",")) {
             let part = part.trimmed
             guard let equals = part.utf8.firstIndex(of: UInt8(ascii: "=")),
                 parts.updateValue(part[part.utf8.index(after: equals)...], forKey: part[..<equals]) == nil
@@ -111,13 +112,13 @@ struct Authorization {
         _ signature: Substring,
         _ time: SignatureTime
     ) throws(SNSError) -> Self {
-        let scope = credential.split(separator: "/", omittingEmptySubsequences: false)
+        let scope = credential.parts(UInt8(ascii: "/"), omittingEmpty: false)
         guard scope.count == 5, scope.allSatisfy({ !$0.isEmpty }) else {
             throw .incompleteSignature(
                 "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term."
             )
         }
-        let names = signedHeaders.split(separator: ";", omittingEmptySubsequences: false)
+        let names = signedHeaders.parts(UInt8(ascii: ";"), omittingEmpty: false)
         guard names.count <= Self.headerLimit, names.allSatisfy({ !$0.isEmpty }),
             zip(names, names.dropFirst()).allSatisfy({ $0.utf8.lexicographicallyPrecedes($1.utf8) }),
             !signedHeaders.utf8.contains(where: { $0 &- 0x41 < 26 })
@@ -176,6 +177,13 @@ extension SNSError {
 }
 
 extension StringProtocol {
+    /// The parts between bytes of one kind; much faster than by characters, and the same for ASCII.
+    func parts(_ separator: UInt8, maxSplits: Int = .max, omittingEmpty: Bool = true) -> [Substring] {
+        Substring(self).utf8
+            .split(separator: separator, maxSplits: maxSplits, omittingEmptySubsequences: omittingEmpty)
+            .map { Substring($0) }
+    }
+
     /// Without the spaces and tabs around it.
     var trimmed: Substring {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
