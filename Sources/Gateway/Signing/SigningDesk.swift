@@ -40,7 +40,7 @@ final class SigningDesk {
     }
 
     private func look(offering offer: SealedCredential?) {
-        self.core.registry.signingKey(offering: offer) { [weak self] result in
+        let found: Registry.Completion<SealedCredential?> = { [weak self] result in
             guard let self else { return }
             switch result {
             case .failure: self.later()
@@ -48,6 +48,8 @@ final class SigningDesk {
             case .success(let sealed?): self.open(sealed)
             }
         }
+        guard let offer else { return self.core.registry.signingKey(found) }
+        self.core.registry.offerSigningKey(offer, found)
     }
 
     private func open(_ sealed: SealedCredential) {

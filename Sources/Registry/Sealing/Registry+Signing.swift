@@ -14,15 +14,24 @@ extension Registry {
     )
 
     /// The key that is there.
-    /// - Parameter offer: becomes that key if there is none yet.
-    package func signingKey(
-        offering offer: SealedCredential? = nil,
+    package func signingKey(_ completion: @escaping Completion<SealedCredential?>) {
+        self.runSigning(nil, completion)
+    }
+
+    /// The key that is there, which this one becomes if there is none yet.
+    package func offerSigningKey(
+        _ offer: SealedCredential,
         _ completion: @escaping Completion<SealedCredential?>
     ) {
+        self.runSigning(offer, completion)
+    }
+
+    private func runSigning(_ offer: SealedCredential?, _ completion: @escaping Completion<SealedCredential?>) {
         var call = RegistryScript.call(Self.signing)
         call.add(optional: offer?.text)
         self.run(call, completion) { reply in
-            reply.text().map { $0.isEmpty ? nil : SealedCredential(text: $0) }
+            guard let text = reply.text() else { return nil }
+            return .some(text.isEmpty ? nil : SealedCredential(text: text))
         }
     }
 }
