@@ -170,11 +170,30 @@ let fuzzers: [Target] = [
     .executableTarget(name: "FuzzHTTP2", dependencies: ["FuzzCases", "Loop"], path: "Tests/FuzzHTTP2")
 ]
 
+// Built by `scripts/cost` only, in release mode: one worker whose instructions are counted.
+let costs: [Target] = [
+    .executableTarget(
+        name: "PathCost",
+        dependencies: ["Worker", "APNs", "Store", "Push", logging],
+        path: "Tests/PathCost",
+        // Debian's valgrind gives up on the debug information of newer compilers.
+        linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"])]
+    )
+]
+
+// Built by `scripts/bench-gateway` only, in release mode: what the gateway is compared with.
+let echoes: [Target] = [
+    .executableTarget(name: "EchoRoute", dependencies: [hummingbird, logging], path: "Tests/EchoRoute")
+]
+
 let package = Package(
     name: "pushfleet",
     products: [.executable(name: "pushfleet", targets: ["pushfleet"])],
     dependencies: dependencies,
-    targets: libraries + rooms + tests + simulators + (Context.environment["PUSHFLEET_FUZZ"] == nil ? [] : fuzzers),
+    targets: libraries + rooms + tests + simulators
+        + (Context.environment["PUSHFLEET_FUZZ"] == nil ? [] : fuzzers)
+        + (Context.environment["PUSHFLEET_COST"] == nil ? [] : costs)
+        + (Context.environment["PUSHFLEET_ECHO"] == nil ? [] : echoes),
     swiftLanguageModes: [.v6]
 )
 
@@ -186,5 +205,7 @@ for target in package.targets where target.type != .system {
         .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
         .treatAllWarnings(as: .error),
+        // Tests run with the checks. In release they cost a fifteenth of a push, and guard one thread's own fields.
+        .unsafeFlags(["-enforce-exclusivity=unchecked", "-cross-module-optimization"], .when(configuration: .release)),
     ]
 }

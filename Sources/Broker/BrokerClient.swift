@@ -21,7 +21,8 @@ package final class BrokerClient {
     private let settings: BrokerSettings
     private let tls: TLSContext?
     private let loop: EventLoop
-    private weak var delegate: (any BrokerClientDelegate)?
+    /// Held until it is closed: a weak reference would make every reference to it dearer.
+    private var delegate: (any BrokerClientDelegate)?
     private var connection: Connection?
     private var backoff: ReconnectBackoff
     private var retry: Deadline?
@@ -146,7 +147,9 @@ package final class BrokerClient {
     private func finish() {
         self.connection = nil
         for publisher in self.publishers { publisher.end() }
+        for consumer in self.consumers { consumer.end() }
         self.become(.closed)
+        self.delegate = nil
     }
 }
 

@@ -16,6 +16,7 @@ package final class Gateway: Sendable {
 
     let desk: GatewayDesk
     private let outside: GatewayOutside
+    private let access: AccessBook
     private let services: ServiceGroup
     private let task: Task<Void, any Error>
     private let drainTimeout: Duration
@@ -25,6 +26,7 @@ package final class Gateway: Sendable {
         port: UInt16,
         desk: GatewayDesk,
         outside: GatewayOutside,
+        access: AccessBook,
         services: ServiceGroup,
         task: Task<Void, any Error>,
         drainTimeout: Duration,
@@ -33,6 +35,7 @@ package final class Gateway: Sendable {
         self.port = port
         self.desk = desk
         self.outside = outside
+        self.access = access
         self.services = services
         self.task = task
         self.drainTimeout = drainTimeout
@@ -95,6 +98,7 @@ package final class Gateway: Sendable {
                 port: UInt16(port),
                 desk: desk,
                 outside: outside,
+                access: service.access,
                 services: services,
                 task: task,
                 drainTimeout: settings.drainTimeout,
@@ -134,6 +138,12 @@ package final class Gateway: Sendable {
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["http/1.1"]
         return try .tls(http, tlsConfiguration: tls)
+    }
+
+    /// Goes by other access keys and master keys from now on; calls that were checked before go on. Everything else of the
+    /// settings stays as it was.
+    package func use(_ settings: GatewaySettings) {
+        self.access.use(settings)
     }
 
     /// Accepts nothing new, finishes the requests that are under way within the drain timeout, and closes.

@@ -20,7 +20,9 @@
 /// | `pf:{apps}:all` | hash | app id: its settings as JSON, or `removed <time>`, see ``StoredApps`` | for good |
 /// | `pf:{apps}:credentials` | hash | app id: its sealed credential, see ``StoredApps`` | for good |
 /// | `pf:{apps}:version` | string | grows with every change of an app or credential | for good |
-/// | `pf:first:{message}` | string | which of several publishes of a message counts, see ``OnceClaim`` | a day |
+/// | `pf:calls:{access key}` | string | the bucket of its calls, and when it was looked at, see ``CallPermits`` | until it is full, and a minute |
+/// | `pf:first:{message}` | string | which of several publishes of a message counts, see ``OnceClaim`` | an hour to a day |
+/// | `pf:scheduled:{name}` | string | whether a push may still be cancelled, see ``ScheduledPush`` | a day after its time |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
 ///
 /// The gateway's keys, `pf:sns:` and `pf:once:`, are those of the room Registry.
@@ -53,6 +55,10 @@ package enum Keys {
     package static let appsVersion = "pf:{apps}:version"
 
     package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
+
+    package static func calls(_ accessKey: String) -> String { "pf:calls:{\(accessKey)}" }
+
+    package static func scheduled(_ name: String) -> String { "pf:scheduled:{\(name)}" }
 
     package static func first(message: String) -> String { "pf:first:{\(message)}" }
 

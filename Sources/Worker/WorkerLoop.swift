@@ -11,6 +11,8 @@ internal import Wire
 /// Two AMQP connections, since a broker that blocks publishers (an alarm) must not keep acknowledgements waiting: one
 /// consumes and acknowledges, one publishes. A message goes through `Intake`, `Sending`, `Answering` and
 /// `Settling`.
+///
+/// It lives as long as its loop, and nobody holds it weakly: an object that ever was pays for every reference to it.
 final class WorkerLoop {
     let loop: EventLoop
     var settings: FleetSettings
@@ -49,7 +51,7 @@ final class WorkerLoop {
     /// Whether Redis was asked for the pauses of all apps; nothing is taken before.
     var arePausesKnown = false
     var shutdown = Shutdown()
-    let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
+    let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Contract.addressBuffer, alignment: 8)
     private var pumpsDue: [Sender] = []
     var arePrefetchesDue = false
     /// Each app's number, which it keeps when it changes or goes and comes again.
@@ -193,14 +195,13 @@ final class WorkerLoop {
         for sender in self.senders { sender.start() }
         self.updatePrefetches()
         self.every(.seconds(1)) { [unowned self] in self.tick() }
-        self.every(.milliseconds(20)) { [unowned self] in self.writeDone() }
         self.flush.start()
         self.every(.seconds(2)) { [unowned self] in self.beat() }
     }
 
     func every(_ interval: Duration, _ body: @escaping () -> Void) {
-        self.loop.after(interval) { [weak self] in
-            guard let self, self.shutdown.phase != .closing else { return }
+        self.loop.after(interval) { [unowned self] in
+            guard self.shutdown.phase != .closing else { return }
             body()
             self.every(interval, body)
         }
@@ -275,6 +276,7 @@ final class WorkerLoop {
             if self.redisTrouble != .none { self.tell.redisIsBack() }
             self.redisTrouble = .none
             self.askForPauses()
+            for sender in self.allSenders { sender.refreshTokens() }
         case .waiting(let reason):
             if self.redisTrouble == .none { self.tell.redisProblem(reason) }
             if self.redisTrouble == .none { self.redisTrouble = .away }

@@ -249,28 +249,6 @@ extension Worker {
     }
 }
 
-extension Fleet {
-    /// Publishes messages with one token each to an app.
-    fileprivate func publish(_ numbers: Range<Int>, of app: String) async throws {
-        let messages = numbers.map { number in
-            Message(
-                exchange: FleetTopology.exchange,
-                routingKey: "\(app).now",
-                properties: MessageProperties(messageID: Array("\(app)-\(number)".utf8)),
-                body: Draft(Draft.token(number, prefix: app == Fleet.app ? "aaaa" : "bbbb"), app: app).body
-            )
-        }
-        let outcomes = try await self.session.publish(messages)
-        try #require(outcomes.allSatisfy { $0 == .confirmed })
-    }
-
-    /// Pushes that were accepted and answered.
-    fileprivate func pushes(of app: String) async throws -> Int {
-        let filter = LedgerFilter(accepted: true, answered: true, limit: 100_000)
-        return try await self.simulator.requests(filter).count { $0.topic == app }
-    }
-}
-
 extension String {
     fileprivate var trimmed: String { String(self.prefix { $0.isNumber }) }
 }

@@ -75,7 +75,9 @@ extension EndToEnd {
                 let keys = try await fleet.simulator.summary().connectionsByKey
                 #expect(keys[Fleet.keyID(1)]?.open ?? 0 > 0, "\(keys)")
                 // The first app goes on with both workers.
+                let before = try await fleet.pushes(of: Fleet.app)
                 try await fleet.publish(0..<20, of: Fleet.app)
+                try await eventually("its pushes go on") { try await fleet.pushes(of: Fleet.app) == before + 20 }
                 for one in [blind, worker] {
                     #expect(!one.output.contains(Self.master) && !one.output.contains("PRIVATE KEY"))
                     #expect(!one.output.contains(sealed.text.split(separator: " ")[2]))
@@ -92,25 +94,6 @@ extension EndToEnd {
                     #expect(try await one.end().status == 0)
                 }
             }
-        }
-    }
-}
-
-extension Fleet {
-    fileprivate func publish(_ numbers: Range<Int>, of app: String) async throws {
-        let before = try await self.simulator.summary().requests
-        let messages = numbers.map { number in
-            Message(
-                exchange: FleetTopology.exchange,
-                routingKey: "\(app).now",
-                properties: MessageProperties(messageID: Array("\(app)-\(number)".utf8)),
-                body: Draft(Draft.token(number, prefix: "aaaa"), app: app).body
-            )
-        }
-        let outcomes = try await self.session.publish(messages)
-        try #require(outcomes.allSatisfy { $0 == .confirmed })
-        try await eventually("they arrive") {
-            try await self.simulator.summary().requests == before + numbers.count
         }
     }
 }

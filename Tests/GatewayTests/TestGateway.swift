@@ -4,10 +4,10 @@ import FoundationNetworking
 import Logging
 import Push
 import Registry
-import Store
 import TestServers
 
 @testable import Gateway
+@testable import Store
 
 /// A gateway with a virtual host and a Redis of its own, and a client for it that needs no signature.
 final class TestGateway: Sendable {
@@ -39,19 +39,37 @@ final class TestGateway: Sendable {
         change(&settings)
         let redis = try other?.redis ?? PrivateRedis()
         let vhost = try other?.vhost ?? broker.makeVhost()
+        var address = RedisAddress(host: "127.0.0.1", port: UInt16(redis.port))
+        (address.user, address.password) = try await Self.access(to: redis)
         let parts = GatewayParts(
             settings,
             broker: BrokerSettings(
                 address: try AMQPAddress(parsing: broker.url(vhost: vhost)),
                 connectionName: "test gateway"
             ),
-            redis: RedisAddress(host: "127.0.0.1", port: UInt16(redis.port))
+            redis: address
         )
         let gateway = try await Gateway.start(parts, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let test = TestGateway(gateway: gateway, redis: redis, vhost: vhost, settings: settings)
         guard settings.tls == nil else { return test }
         try await eventually("the gateway is ready") { try await test.get("/readyz").status == 200 }
         return test
+    }
+
+    /// Gateways may do what `deploy/redis/users.acl.example` allows them, and no more.
+    private static func access(to redis: PrivateRedis) async throws -> (user: String, password: String?) {
+        let file = "\(Repository.root)/deploy/redis/users.acl.example"
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("user gateway ") }) else {
+            throw NeverHappened(description: "no user for the gateway")
+        }
+        let words = line.split(separator: " ").map(String.init)
+        var command = RedisCommand("ACL", "SETUSER")
+        for word in words.dropFirst() { command.add(word) }
+        let session = try await RedisSession.open(RedisAddress(host: "127.0.0.1", port: UInt16(redis.port)))
+        _ = try await session.send(command)
+        session.close()
+        return ("gateway", words.first { $0.hasPrefix(">") }.map { String($0.dropFirst()) })
     }
 
     func session() async throws -> BrokerSession {
@@ -82,6 +100,16 @@ final class TestGateway: Sendable {
     func get(_ path: String) async throws -> Answer {
         guard let url = URL(string: "http://127.0.0.1:\(self.gateway.port)\(path)") else { throw URLError(.badURL) }
         return try await Self.send(URLRequest(url: url))
+    }
+
+    /// One request beyond Amazon's.
+    func request(_ method: String, _ path: String, body: String = "") async throws -> Answer {
+        guard let url = URL(string: "http://127.0.0.1:\(self.gateway.port)\(path)") else { throw URLError(.badURL) }
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.timeoutInterval = 90
+        if !body.isEmpty { request.httpBody = Data(body.utf8) }
+        return try await Self.send(request)
     }
 
     /// One call; `headers` go with it.
@@ -199,6 +227,7 @@ struct TakenMessage {
     let id: String
     let lane: String
     let once: String?
+    let schedule: String?
     let tokens: [String]
     let body: String
 
@@ -206,6 +235,7 @@ struct TakenMessage {
         self.id = String(decoding: delivery.messageID, as: UTF8.self)
         self.lane = lane
         self.once = delivery.headers.once
+        self.schedule = delivery.headers.schedule
         self.body = String(decoding: delivery.body, as: UTF8.self)
         let object = try JSONSerialization.jsonObject(with: Data(delivery.body)) as? [String: Any]
         self.tokens = object?["tokens"] as? [String] ?? []

@@ -4,15 +4,15 @@ import argparse
 import json
 import os
 import pathlib
-import signal
-import subprocess
 import sys
 import time
 
 import machine
-from fleet import ROOT, Failed, Fleet, say
+from fleet import Fleet, run_script, say
 from floor import Floor
 from measure import APP, PREFETCH, Bench, Case
+from release import build, refuse_debug
+from table import table
 
 # The numbers of messages make a run of two to four seconds on two slow cores.
 MAIN = [
@@ -36,7 +36,8 @@ CURVES = {
     "connections": [
         Case(f"{count} connections, 40 ms", messages=50_000, connections=count, latency=40, streams_per_connection=100)
         for count in (1, 4, 16)],
-    "backlog": [Case(f"backlog of {count:,}", messages=count) for count in (1_000, 10_000, 100_000, 1_000_000)],
+    # A thousand are gone before the second look at them.
+    "backlog": [Case(f"backlog of {count:,}", messages=count) for count in (10_000, 100_000, 1_000_000)],
     "retries": [Case(f"{share} % retries", messages=40_000, retried=share) for share in (0, 5, 50)],
     "latency": [Case(f"answers after {ms} ms", messages=40_000, connections=2, latency=ms) for ms in (0, 40, 150)],
 }
@@ -46,16 +47,6 @@ PEERS = [
 ]
 # Curves where the floor moves with what is varied.
 WITH_FLOOR = {"tokens", "payload", "connections", "retries"}
-
-
-def table(header, rows):
-    """Columns as wide as they must be; the first to the left, the others to the right."""
-    rows = [header, *rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
-             for row in rows]
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join("  " + line.rstrip() for line in [lines[0], rule, *lines[1:]])
 
 
 def cost_table(results):
@@ -97,26 +88,6 @@ def live_table(results):
          "idle % of a core"], rows)
 
 
-def build():
-    say("Building release …")
-    command = ["swift", "build", "-c", "release", "--package-path", ROOT]
-    if subprocess.run([*command, "--product", "pushfleet"], stdout=sys.stderr, check=False).returncode != 0:
-        raise Failed("the build failed")
-    return pathlib.Path(machine.output(*command, "--show-bin-path")) / "pushfleet"
-
-
-def refuse_debug(binary):
-    try:
-        done = subprocess.run([binary, "--version"], stdout=subprocess.PIPE, text=True, check=False)
-    except OSError as error:
-        raise Failed(f"{binary} cannot be run: {error.strerror}") from error
-    if "debug" in done.stdout:
-        raise Failed(f"{binary} is a debug build, whose numbers mean nothing; leave --binary out, or build with "
-                     "swift build -c release")
-    if done.returncode != 0 or not done.stdout.startswith("pushfleet "):
-        raise Failed(f"{binary} is not pushfleet")
-
-
 def half_load(bench, runs, results):
     """All it can with publishing at the same time, and then half of that."""
     say("published while it sends …")
@@ -125,6 +96,50 @@ def half_load(bench, runs, results):
     rate = int(full[0]["per_second"] / 2)
     half = sorted((bench.live(case, rate, 5) for _ in range(runs)), key=lambda each: each["latency_ms"]["p99"])
     results["live"] = [{"name": "as fast as it goes", **full[0]}, {"name": "half of that", **half[len(half) // 2]}]
+
+
+def measure_all(options, wanted, keep):
+    """Measures what is wanted, one table after the other."""
+    binary = (options.binary or build()).absolute()
+    refuse_debug(binary)
+    about = machine.describe(binary)
+    load = os.getloadavg()
+    results = {"machine": about, "load_before": load, "settings": {
+        "runs": options.runs, "prefetch_per_connection": PREFETCH, "streams": 1000, "app": APP}}
+    print("  ".join(f"{name} {value}" for name, value in about.items()))
+    print(f"load average before: {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}", flush=True)
+    began = time.monotonic()
+    fleet = Fleet("bench", binary)
+    keep(fleet)
+    bench = Bench(fleet, Floor(fleet))
+    if not machine.wait_until_quiet(3, 0.1):
+        bench.warn("the machine is busy with something else; the numbers will be worse than they should")
+    fleet.start_servers()
+    fleet.start_simulator("--ledger-limit", 2_000_000)
+    bench.settle()
+    for name in wanted:
+        if name == "live":
+            half_load(bench, options.runs, results)
+            print(live_table(results["live"]) + "\n", flush=True)
+            continue
+        if name == "peers":
+            results["peers"] = [bench.measure_peer(case) for case in PEERS]
+            print(cost_table(results["peers"]) + "\n", flush=True)
+            continue
+        cases, runs = (MAIN, options.runs) if name == "main" else (CURVES[name], 1)
+        floors = name == "main" or name in WITH_FLOOR
+        results[name] = [bench.measure(case, runs, floors) for case in cases]
+        print(cost_table(results[name]))
+        if floors:
+            print("\n" + floor_table(results[name]))
+        print(flush=True)
+    results["warnings"], results["seconds"] = bench.warnings, time.monotonic() - began
+    for warning in bench.warnings:
+        print(f"WARNING: {warning}")
+    print(f"{results['seconds']:.0f} seconds in all")
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    return 0
 
 
 def main():
@@ -146,62 +161,7 @@ def main():
     wanted = options.only or ["main", "live"]
     wanted += ["peers"] * options.peers + list(CURVES) * options.curves
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    fleet = None
-    try:
-        binary = (options.binary or build()).absolute()
-        refuse_debug(binary)
-        about = machine.describe(binary)
-        load = os.getloadavg()
-        results = {"machine": about, "load_before": load, "settings": {
-            "runs": options.runs, "prefetch_per_connection": PREFETCH, "streams": 1000, "app": APP}}
-        print("  ".join(f"{name} {value}" for name, value in about.items()))
-        print(f"load average before: {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}", flush=True)
-        began = time.monotonic()
-        fleet = Fleet("bench", binary)
-        bench = Bench(fleet, Floor(fleet))
-        if not machine.wait_until_quiet(3, 0.1):
-            bench.warn("the machine is busy with something else; the numbers will be worse than they should")
-        fleet.start_servers()
-        fleet.start_simulator("--ledger-limit", 2_000_000)
-        bench.settle()
-        for name in wanted:
-            if name == "live":
-                half_load(bench, options.runs, results)
-                print(live_table(results["live"]) + "\n", flush=True)
-                continue
-            if name == "peers":
-                results["peers"] = [bench.measure_peer(case) for case in PEERS]
-                print(cost_table(results["peers"]) + "\n", flush=True)
-                continue
-            cases, runs = (MAIN, options.runs) if name == "main" else (CURVES[name], 1)
-            floors = name == "main" or name in WITH_FLOOR
-            results[name] = [bench.measure(case, runs, floors) for case in cases]
-            print(cost_table(results[name]))
-            if floors:
-                print("\n" + floor_table(results[name]))
-            print(flush=True)
-        results["warnings"], results["seconds"] = bench.warnings, time.monotonic() - began
-        for warning in bench.warnings:
-            print(f"WARNING: {warning}")
-        print(f"{results['seconds']:.0f} seconds in all")
-        if options.json:
-            options.json.write_text(json.dumps(results, indent=1) + "\n")
-        return 0
-    except Failed as failure:
-        say(f"bench: {failure}")
-        if fleet:
-            fleet.show_logs()
-        return 2
-    except OSError as error:
-        say(f"bench: {error}")
-        return 2
-    except KeyboardInterrupt:
-        say("bench: interrupted")
-        return 130
-    finally:
-        if fleet:
-            fleet.close()
+    return run_script("bench", lambda keep: measure_all(options, wanted, keep))
 
 
 sys.exit(main())

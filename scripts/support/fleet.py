@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,31 @@ def say(text):
 
 class Failed(Exception):
     """Something could not be started, or did not do what it had to."""
+
+
+def run_script(name, body):
+    """Runs a script's body, which is given what takes a fleet to close at the end; returns the exit code.
+
+    What could not be done is one line and 2, with the servers' logs; an interruption is 130."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    fleets = []
+    try:
+        return body(fleets.append)
+    except Failed as failure:
+        say(f"{name}: {failure}")
+        for fleet in fleets:
+            fleet.show_logs()
+        return 2
+    except OSError as error:
+        say(f"{name}: {error}")
+        return 2
+    except KeyboardInterrupt:
+        say(f"{name}: interrupted")
+        return 130
+    finally:
+        for fleet in fleets:
+            with contextlib.suppress(KeyboardInterrupt):
+                fleet.close()
 
 
 class Fleet:

@@ -16,11 +16,14 @@ from aioapns.connection import APNsDevelopmentClientProtocol
 async def main(options):
     APNsDevelopmentClientProtocol.APNS_SERVER = "localhost"
     APNsDevelopmentClientProtocol.APNS_PORT = options.apns_port
+    # aioapns leaves it out, and a server may insist (RFC 9113 §3.2).
+    tls = ssl.create_default_context(cafile=options.ca)
+    tls.set_alpn_protocols(["h2"])
     with open(options.key, encoding="ascii") as file:
         key = file.read()
     apns = aioapns.APNs(
         key=key, key_id=options.key_id, team_id=options.team_id, topic=options.topic, use_sandbox=True,
-        max_connections=1, ssl_context=ssl.create_default_context(cafile=options.ca))
+        max_connections=1, ssl_context=tls)
 
     async def received(message):
         job = json.loads(message.body)

@@ -86,7 +86,11 @@ package final class ConnectionPool {
         self.dial = nil
         // A dial that is due was forbidden by lease or pace just now: their next answer updates, no clock does.
         guard let time = self.plan.nextTime(after: self.loop.now) else { return }
-        self.dial = self.loop.at(time) { [weak self] in self?.update() }
+        self.dial = self.loop.at(time) { [unowned self] in self.update() }
+    }
+
+    deinit {
+        self.dial?.cancel()
     }
 
     private func open(_ id: ConnectionPlan.ID) {
@@ -126,9 +130,6 @@ package final class ConnectionPool {
 
     // MARK: Requests
 
-    /// How many requests can be sent now.
-    package var availableStreams: Int { self.ready.reduce(0) { $0 + $1.http2.availableStreams } }
-
     /// How many requests can be sent now, and how many there could be at a time, on the connections that take any.
     package var streams: (free: Int, total: Int) {
         self.ready.reduce(into: (free: 0, total: 0)) { sum, connection in
@@ -142,8 +143,20 @@ package final class ConnectionPool {
     /// Apple still holds to one stream gets the push that opens it up. Connections that are equal take turns; those of
     /// a credential that is being replaced come last.
     /// - Parameter context: comes back with the outcome.
-    /// - Precondition: `availableStreams` is above zero.
+    /// - Precondition: a stream is free.
     package func submit(_ headers: RequestHeaders, body: [UInt8], payload: Range<Int>, context: UInt64) {
+        let best = self.ready.count == 1 ? self.ready[0] : self.leastBusy()
+        best.health.sent(at: self.loop.now)
+        headers.submit(
+            on: best.http2,
+            authorization: best.authorization,
+            body: body,
+            payload: payload,
+            context: context
+        )
+    }
+
+    private func leastBusy() -> APNsConnection {
         self.turn &+= 1
         var best: APNsConnection?
         var fewest = Int.max
@@ -155,14 +168,7 @@ package final class ConnectionPool {
             (best, fewest) = (connection, open)
         }
         guard let best else { preconditionFailure("a push was submitted where none may be") }
-        best.health.sent(at: self.loop.now)
-        headers.submit(
-            on: best.http2,
-            authorization: best.authorization,
-            body: body,
-            payload: payload,
-            context: context
-        )
+        return best
     }
 
     /// More than any connection has open.

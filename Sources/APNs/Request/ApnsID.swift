@@ -20,7 +20,9 @@ package struct ApnsID: Equatable, Sendable {
         Self.update(&hash, CollectionOfOne(0))
         Self.update(&hash, token)
         var uuid = InlineArray<16, UInt8>(repeating: 0)
-        for (index, byte) in hash.finalize().prefix(16).enumerated() { uuid[index] = byte }
+        hash.finalize().withUnsafeBytes { digest in
+            for index in 0..<16 { uuid[index] = digest[index] }
+        }
         uuid[6] = uuid[6] & 0x0f | 0x50
         uuid[8] = uuid[8] & 0x3f | 0x80
         self.text = Self.hex(uuid)
@@ -47,15 +49,16 @@ package struct ApnsID: Equatable, Sendable {
         var position = 0
         for index in 0..<16 {
             if index == 4 || index == 6 || index == 8 || index == 10 { position += 1 }
-            text[position] = Self.digit(uuid[index] >> 4)
-            text[position + 1] = Self.digit(uuid[index] & 15)
+            text[unchecked: position] = Self.digit(uuid[unchecked: index] >> 4)
+            text[unchecked: position + 1] = Self.digit(uuid[unchecked: index] & 15)
             position += 2
         }
         return text
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+        // From 10 on the high bit is set, which moves the digit on to the letters.
+        value &+ UInt8(ascii: "0") &+ ((value &+ 118) >> 7) &* 39
     }
 
     /// 4a9d5ac4-0d0b-4d54-9c5e-7d2f7c9c2b61, made once for this purpose.

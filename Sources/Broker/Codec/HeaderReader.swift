@@ -44,6 +44,8 @@ enum HeaderReader {
             headers.reason = field.text.map { self.cut($0) }
         } else if key.equals("x-pushfleet-once") {
             headers.once = field.text.map { self.cut($0) }
+        } else if key.equals("x-pushfleet-schedule") {
+            headers.schedule = field.text.map { self.cut($0) }
         } else if key.equals("x-first-death-reason"), let text = field.text {
             headers.firstDeathReason = self.deathReason(text)
         }

@@ -158,9 +158,13 @@ final class Connection {
 
     // MARK: Time
 
+    deinit {
+        self.alarm?.cancel()
+    }
+
     private func setAlarm(at time: MonotonicTime) {
         self.alarm?.cancel()
-        self.alarm = self.loop.at(time) { [weak self] in self?.alarmRang() }
+        self.alarm = self.loop.at(time) { [unowned self] in self.alarmRang() }
     }
 
     private func alarmRang() {

@@ -27,7 +27,8 @@ package final class Consumer {
     private let tag: String
     private let loop: EventLoop
     private unowned let client: BrokerClient
-    private weak var delegate: (any ConsumerDelegate)?
+    /// Held until the end: a weak reference would make every reference to it dearer.
+    private var delegate: (any ConsumerDelegate)?
     private var machine: ConsumerMachine
     private var ledger = DeliveryLedger()
     private(set) var channel: Channel?
@@ -209,7 +210,7 @@ package final class Consumer {
             self.consumingSince = nil
             let delay = self.backoff.next(random: .random(in: .min ... .max))
             self.retry?.cancel()
-            self.retry = self.loop.after(delay) { [weak self] in self?.act(on: .retryDue) }
+            self.retry = self.loop.after(delay) { [unowned self] in self.act(on: .retryDue) }
         case .closeChannel:
             self.channel?.close()
             self.lose(.closed)
@@ -223,9 +224,9 @@ package final class Consumer {
         self.isOverdue = false
         switch self.machine.state {
         case .openingChannel, .lookingForQueue, .starting, .cancelling:
-            self.patience = self.loop.after(.seconds(10)) { [weak self] in
-                self?.isOverdue = true
-                self?.report()
+            self.patience = self.loop.after(.seconds(10)) { [unowned self] in
+                self.isOverdue = true
+                self.report()
             }
         case .detached, .idle, .consuming, .waiting, .stopped: break
         }
@@ -242,6 +243,15 @@ package final class Consumer {
         guard state != self.state else { return }
         self.state = state
         self.delegate?.consumer(self, didChange: state)
+        if state == .stopped { self.delegate = nil }
+    }
+
+    /// Its client is closed, and nothing will come any more.
+    func end() { self.delegate = nil }
+
+    deinit {
+        self.retry?.cancel()
+        self.patience?.cancel()
     }
 
     private var currentState: State {

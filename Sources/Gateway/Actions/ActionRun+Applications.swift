@@ -1,3 +1,4 @@
+internal import Loop
 internal import Push
 internal import Registry
 internal import SNS
@@ -8,13 +9,14 @@ extension ActionRun {
         guard let arn = self.arn(name) else { throw .internalFailure }
         try await self.checkEvents(call.attributes)
         let fleet = try call.attributes.credentials.map { (credentials) throws(SNSError) in
-            try self.service.applications.fleetApp(arn, credentials)
+            try self.service.access.applications.fleetApp(arn, credentials)
         }
         guard await self.service.topology.declare(arn.appID) else { throw .unavailable }
-        let attributes = Self.stored(call.attributes)
-        _ = try await self.ask { registry, done in
+        let attributes = self.stored(call.attributes)
+        let outcome = try await self.ask { registry, done in
             registry.createApplication(name, attributes: attributes, fleet: fleet, done)
         }
+        if case .existing = outcome, attributes["Enabled"] == "true" { await self.retry(name, app: fleet?.id) }
         return .createPlatformApplication(arn)
     }
 
@@ -28,16 +30,15 @@ extension ActionRun {
         let given = try call.attributes()
         try await self.checkEvents(given)
         let fleet = try given.credentials.map { (credentials) throws(SNSError) in
-            try self.service.applications.fleetApp(call.application, credentials)
+            try self.service.access.applications.fleetApp(call.application, credentials)
         }
-        var attributes = Self.stored(given)
-        // Good credentials bring an application back that was disabled for bad ones.
-        if given.credentials != nil, given.isEnabled == nil { attributes["Enabled"] = "true" }
-        let (name, merged) = (application.name, attributes)
+        let attributes = self.stored(given)
+        let name = application.name
         let change = try await self.ask { registry, done in
-            registry.setApplication(name, attributes: merged, fleet: fleet, done)
+            registry.setApplication(name, attributes: attributes, fleet: fleet, done)
         }
         guard change != .missing else { throw .noApplication }
+        if !application.isEnabled, attributes["Enabled"] == "true" { await self.retry(name, app: application.fleetApp) }
         return .done(.setPlatformApplicationAttributes)
     }
 
@@ -68,6 +69,14 @@ extension ActionRun {
 
     // MARK: Parts
 
+    private func retry(_ name: ApplicationName, app: String?) async {
+        await self.service.desk.ask { core, completion in
+            core.applications.forget(name)
+            if let app { core.credentials.retry(app: app) }
+            completion(())
+        }
+    }
+
     @discardableResult
     func requireApplication(_ arn: ApplicationARN) async throws(SNSError) -> PlatformApplication {
         guard self.isOwn(arn) else { throw .noApplication }
@@ -91,15 +100,24 @@ extension ActionRun {
     }
 
     /// What stands in the registry; never a credential.
-    private static func stored(_ attributes: ApplicationAttributes) -> [String: String] {
+    private func stored(_ attributes: ApplicationAttributes) -> [String: String] {
         var stored = attributes.plain
-        if let isEnabled = attributes.isEnabled { stored["Enabled"] = "\(isEnabled)" }
-        if let credentials = attributes.credentials { stored["AuthenticationMethod"] = credentials.method }
+        if let credentials = attributes.credentials {
+            stored["AuthenticationMethod"] = credentials.method
+            let expiry = self.service.access.applications.expiry(of: credentials)
+            stored["AppleCertificateExpiryDate"] = expiry?.iso8601 ?? ""
+        }
+        // Good credentials bring an application back that was disabled for bad ones.
+        guard let isEnabled = attributes.isEnabled ?? (attributes.credentials != nil ? true : nil) else {
+            return stored
+        }
+        stored["Enabled"] = "\(isEnabled)"
+        if isEnabled { stored[CredentialRefusal.enabledAt] = "\(WallClock.now().milliseconds)" }
         return stored
     }
 
     /// An empty value stands for an attribute that was taken away.
     private static func shown(_ application: PlatformApplication) -> [String: String] {
-        application.attributes.filter { !$0.value.isEmpty }
+        application.attributes.filter { !$0.value.isEmpty && $0.key != CredentialRefusal.enabledAt }
     }
 }

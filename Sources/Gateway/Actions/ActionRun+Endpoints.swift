@@ -12,13 +12,17 @@ extension ActionRun {
             try await self.requireApplication(call.application)
             throw error
         }
-        let new = NewEndpoint(
+        var new = NewEndpoint(
             call.application.key,
             token: EndpointToken(registration.token),
             userData: registration.customUserData,
             isEnabled: registration.isEnabled
         )
-        switch try await self.ask({ registry, done in registry.createEndpoint(new, done) }) {
+        if !self.settings.limitsSlots { new.spare = ResourceID(SNS.UUID.random().description) }
+        let made = new
+        switch try await self.ask({ registry, done in registry.createEndpoint(made, done) }) {
+        case .existing(let id) where self.settings.upserts, .conflict(let id) where self.settings.upserts:
+            return try await self.update(EndpointName(application: new.application, id: id), new)
         case .created(let id):
             let name = EndpointName(application: new.application, id: id)
             await self.service.tell(.endpointCreated, name)
@@ -30,6 +34,18 @@ extension ActionRun {
         case .slotsTaken: throw .slotsTaken
         case .noApplication: throw .noApplication
         }
+    }
+
+    /// Has an endpoint say what was said when its token was registered again. The app has the token, so it is good.
+    private func update(_ name: EndpointName, _ new: NewEndpoint) async throws(SNSError) -> Answer {
+        let change = EndpointChange(
+            token: new.token,
+            isEnabled: new.isEnabled ?? true,
+            userData: new.userData
+        )
+        let outcome = try await self.ask { registry, done in registry.setEndpoint(name, change, done) }
+        if outcome == .changed { await self.service.tell(.endpointUpdated, name) }
+        return .createPlatformEndpoint(try self.endpoint(name))
     }
 
     func endpointAttributes(_ call: GetEndpointAttributes) async throws(SNSError) -> Answer {

@@ -71,7 +71,8 @@ extension ActionRun {
     }
 
     /// What is wrong with a message to a topic, whoever is subscribed.
-    static func check(_ message: SNS.Message) throws(SNSError) {
+    @discardableResult
+    static func check(_ message: SNS.Message) throws(SNSError) -> PublishContent {
         try MessageBody(message).checkForTopic()
         try message.checkStandardTarget()
         // Each of a topic's messages would go to the whole channel.
@@ -81,6 +82,6 @@ extension ActionRun {
                 reason: "A channel goes with a TargetArn of its application only"
             )
         }
-        _ = try PublishContent(message)
+        return try PublishContent(message)
     }
 }

@@ -51,6 +51,12 @@ struct ApplicationDesk: Sendable {
         )
     }
 
+    /// The last moment of a certificate; nil for a signing key.
+    func expiry(of credentials: PlatformCredentials) -> UnixTime? {
+        guard case .certificate(let pem, let key) = credentials else { return nil }
+        return (try? TLSIdentity(pem: Array(pem.utf8), privateKey: Array(key.utf8)))?.certificate.notAfter
+    }
+
     /// The app that a certificate is for.
     private static func bundleID(_ pem: String, _ key: String, isSandbox: Bool) throws(SNSError) -> String {
         guard let identity = try? TLSIdentity(pem: Array(pem.utf8), privateKey: Array(key.utf8)),

@@ -12,6 +12,7 @@ internal import Store
 /// | `GET /pushfleet/endpoints?user=<CustomUserData>[&next=…]` | a user's endpoints |
 /// | `GET /pushfleet/subscriptions?endpoint=<ARN>` | an endpoint's subscriptions |
 /// | `POST /pushfleet/publish`, `{"user":…,"message":…,"structure":"json","attributes":{…}}` | to a user's devices |
+/// | `DELETE /pushfleet/messages/<id>` | takes a scheduled publish back, if it is not due yet |
 /// | `POST /pushfleet/purge?disabled_for=<seconds>` | deletes up to 1000 endpoints that have been disabled for so long |
 struct BeyondRoutes: Sendable {
     let run: ActionRun
@@ -36,6 +37,9 @@ struct BeyondRoutes: Sendable {
         case ("POST", "publish"):
             try self.allow("PublishToUser")
             return try await self.publish(body)
+        case ("DELETE", let path) where path.hasPrefix("messages/"):
+            try self.allow("CancelMessage")
+            return try await self.cancel(String(path.dropFirst("messages/".count)))
         case ("POST", "purge"):
             try self.allow("PurgeEndpoints")
             return try await self.purge(query)
@@ -118,6 +122,23 @@ struct BeyondRoutes: Sendable {
             core.publishing.publish(order, toUser: user, completion)
         }
         return Self.json(["message_id": order.id.description, "devices": try outcome.get()])
+    }
+
+    private func cancel(_ id: String) async throws(SNSError) -> [UInt8] {
+        let failure = SNSError.notFound("No scheduled message has this id, or it was due more than a day ago")
+        guard let name = SNS.UUID(id)?.description else { throw failure }
+        let result: Result<ScheduledPush.Cancelling, RedisFailure> = await self.run.service.desk.ask {
+            core,
+            completion in
+            core.redis.run(ScheduledPush.cancel(name)) { completion($0.map(ScheduledPush.cancelling)) }
+        }
+        switch result {
+        case .failure(let failure): throw self.run.service.report(failure)
+        case .success(.cancelled): return Self.json(["message_id": name, "state": "cancelled"])
+        case .success(.begun):
+            throw SNSError("InvalidState", status: 409, "The message was due: its pushes are sent or on their way")
+        case .success(.unknown): throw failure
+        }
     }
 
     private func purge(_ query: [String: String]) async throws(SNSError) -> [UInt8] {

@@ -21,6 +21,7 @@ final class GatewayLoop {
     private(set) var applications: ApplicationCache!
     private(set) var publishing: Publishing!
     private(set) var events: EventDesk!
+    private(set) var credentials: CredentialDesk!
     private var fanOut: FanOutDesk!
     private var feedback: FeedbackDesk!
     private(set) var receipts: ReceiptDesk!
@@ -50,6 +51,7 @@ final class GatewayLoop {
         self.applications = ApplicationCache(core: self)
         self.publishing = Publishing(core: self)
         self.events = EventDesk(core: self)
+        self.credentials = CredentialDesk(core: self)
         self.fanOut = FanOutDesk(core: self)
         self.feedback = FeedbackDesk(core: self)
         self.receipts = ReceiptDesk(core: self)
@@ -66,6 +68,7 @@ final class GatewayLoop {
         self.webhooks.start(self.intake)
         self.sweeper.start()
         self.signing.start()
+        self.credentials.start()
     }
 
     // MARK: Answers of the registry

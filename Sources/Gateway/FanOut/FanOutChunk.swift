@@ -81,6 +81,7 @@ struct FanOutChunk {
         notBefore: UnixTime? = nil,
         wantsReceipt: (Device) -> Bool = { _ in false }
     ) -> [Broker.Message] {
+        let headers = Schedule(notBefore, publishedAt: publishedAt)?.headers(id) ?? []
         var groups: [String: [Device]] = [:]
         for device in self.devices { groups[device.app, default: []].append(device) }
         return groups.sorted { $0.key < $1.key }.enumerated().flatMap { index, group -> [Broker.Message] in
@@ -89,6 +90,7 @@ struct FanOutChunk {
                 var properties = MessageProperties()
                 properties.messageID = Array("\(id).\(number).\(index).\(part)".utf8)
                 properties.timestamp = publishedAt
+                properties.headers = headers
                 return Broker.Message(
                     exchange: FleetTopology.exchange,
                     routingKey: "\(group.key).\(lane.rawValue)",
@@ -105,9 +107,23 @@ struct FanOutChunk {
         }
     }
 
+    /// As many tokens as a message may have and its body has room for.
     private static func slices(_ devices: [Device]) -> [ArraySlice<Device>] {
-        stride(from: 0, to: devices.count, by: Contract.tokenLimit).map {
-            devices[$0..<min($0 + Contract.tokenLimit, devices.count)]
+        var slices: [ArraySlice<Device>] = []
+        var start = 0
+        var size = 0
+        for (index, device) in devices.enumerated() {
+            let added = device.token.utf8.count + 3
+            if index - start == Contract.tokenLimit || size + added > Self.tokenBytes {
+                slices.append(devices[start..<index])
+                (start, size) = (index, 0)
+            }
+            size += added
         }
+        if start < devices.count { slices.append(devices[start...]) }
+        return slices
     }
+
+    /// What all tokens of a body may take, beside the largest payload and the other members.
+    private static let tokenBytes = Contract.bodyLimit - 16 * 1024
 }

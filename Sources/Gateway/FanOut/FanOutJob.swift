@@ -116,10 +116,8 @@ final class FanOutJob {
 
     /// Publishes until it is confirmed.
     private func publish(_ message: Broker.Message, _ confirmed: @escaping (FanOutJob) -> Void) {
-        var marked = message
         // Workers take the first that comes, should this be published again.
-        marked.properties.headers = [Header(DeliveryHeaders.onceName, .string(InstanceID().description))]
-        let isTaken = self.core.outbox.publish(marked) { [weak self] outcome in
+        let isTaken = self.core.outbox.publish(message.marked()) { [weak self] outcome in
             guard let self, !self.isOver else { return }
             if outcome == .confirmed { return confirmed(self) }
             self.later { $0.publish(message, confirmed) }

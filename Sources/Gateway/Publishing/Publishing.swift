@@ -33,12 +33,13 @@ final class Publishing {
         self.core.registry.target(name) { [core] result in
             do throws(SNSError) {
                 let ready = try Self.check(order, try core.found(result))
+                let schedule = try self.schedule(ready.notBefore)
                 self.once(order, completion) { id, completion in
                     core.applications.application(name.application) { application in
                         var wantsReceipt = false
                         if case .success(let found?) = application { wantsReceipt = ReceiptDesk.wantsReceipts(found) }
                         let message = ready.message(id, at: core.loop.wallTime, wantsReceipt: wantsReceipt)
-                        self.send([message], id, completion)
+                        self.send([message], of: order, id, schedule, completion)
                     }
                 }
             } catch {
@@ -77,6 +78,7 @@ final class Publishing {
             var properties = MessageProperties()
             properties.messageID = Array(id.description.utf8)
             properties.timestamp = now
+            properties.headers = Schedule(self.notBefore, publishedAt: now)?.headers(id.description) ?? []
             return Broker.Message(
                 exchange: FleetTopology.exchange,
                 routingKey: FleetTopology.routingKey(app: self.app, lane: .now),
@@ -98,7 +100,7 @@ final class Publishing {
         self.core.registry.recipients(of: topic, limit: Self.directLimit) { [core] result in
             do throws(SNSError) {
                 guard let page = try core.found(result) else { throw .noTopic }
-                try ActionRun.check(order.message)
+                let schedule = try self.schedule(try ActionRun.check(order.message).notBefore)
                 self.once(order, completion) { id, completion in
                     let job = FanOutOrder(
                         topic: topic,
@@ -107,7 +109,7 @@ final class Publishing {
                         message: order.message
                     )
                     let messages = page.next == nil ? self.direct(job, page) : [Self.message(job)]
-                    self.send(messages, id, completion)
+                    self.send(messages, of: order, id, schedule, completion)
                 }
             } catch {
                 completion(.failure(error))
@@ -159,7 +161,7 @@ final class Publishing {
             do throws(SNSError) {
                 let chunk = FanOutChunk(devices: try core.found(result))
                 guard !chunk.devices.isEmpty else { throw .notFound("The user has no endpoint that is enabled") }
-                try ActionRun.check(order.message)
+                let schedule = try self.schedule(try ActionRun.check(order.message).notBefore)
                 let job = FanOutOrder(
                     topic: "",
                     messageID: UUIDText(text: order.id.description),
@@ -177,7 +179,7 @@ final class Publishing {
                     notBefore: plan.notBefore,
                     wantsReceipt: \.isLogged
                 )
-                self.send(messages, order.id) { completion($0.map { _ in chunk.devices.count }) }
+                self.send(messages, of: order, order.id, schedule) { completion($0.map { _ in chunk.devices.count }) }
             } catch {
                 completion(.failure(error))
             }
@@ -240,6 +242,29 @@ final class Publishing {
     }
 
     // MARK: Sending
+
+    private func schedule(_ notBefore: UnixTime?) throws(SNSError) -> Schedule? {
+        let schedule = Schedule(notBefore, publishedAt: self.core.loop.wallTime)
+        try schedule?.check()
+        return schedule
+    }
+
+    /// Publishes what an order is made of, which may be cancelled if it is scheduled. What an SDK may try again is
+    /// marked: should RabbitMQ not say whether it has the first, workers send one of both.
+    private func send(
+        _ messages: [Broker.Message],
+        of order: PublishOrder,
+        _ id: SNS.UUID,
+        _ schedule: Schedule?,
+        _ completion: @escaping Completion
+    ) {
+        let messages = order.call == nil ? messages : messages.map { $0.marked() }
+        guard let schedule else { return self.send(messages, id, completion) }
+        self.core.redis.run(ScheduledPush.plan(id.description, dueIn: schedule.wait)) { [core] result in
+            if case .failure(let failure) = result { return completion(.failure(core.report(failure))) }
+            self.send(messages, id, completion)
+        }
+    }
 
     /// Publishes all; a success only if all are confirmed. One that comes too late for the client still counts for
     /// its next attempt.

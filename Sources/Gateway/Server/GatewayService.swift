@@ -5,7 +5,6 @@ internal import Push
 internal import Registry
 internal import SNS
 internal import Store
-internal import Synchronization
 
 /// What the gateway answers, whoever brings the requests.
 final class GatewayService: Sendable {
@@ -14,11 +13,8 @@ final class GatewayService: Sendable {
     let metrics: Metrics
     let outside: GatewayOutside
     let topology: TopologyKeeper
-    let applications: ApplicationDesk
     let logger: Logger
-    private let rate: CallRate
-    private let check: SignatureCheck
-    private let signingKeys = Mutex(SigningKeys())
+    let access: AccessBook
 
     init(
         _ settings: GatewaySettings,
@@ -33,14 +29,8 @@ final class GatewayService: Sendable {
         self.outside = outside
         self.metrics = metrics
         self.topology = topology
-        self.applications = ApplicationDesk(settings)
         self.logger = logger
-        self.rate = CallRate(settings.keys)
-        self.check = SignatureCheck(
-            keys: settings.keys.map { settings.accessKey($0) },
-            region: settings.region,
-            skew: settings.skew
-        )
+        self.access = AccessBook(settings)
     }
 
     // MARK: Probes
@@ -79,7 +69,7 @@ final class GatewayService: Sendable {
             if let principal = UnsignedCall.principal(request, self.settings) {
                 caller = Caller(principal: principal, bodyHash: [])
             } else {
-                caller = try self.caller(of: request)
+                caller = try await self.caller(of: request)
             }
             let parameters = try Parameters(query: Array(request.query.utf8), body: request.formBody)
             format = AnswerFormat(parameters)
@@ -100,7 +90,7 @@ final class GatewayService: Sendable {
         var answer = OutgoingAnswer(status: 200, contentType: "application/json", body: [], requestID: id.description)
         var code = "200"
         do throws(SNSError) {
-            let caller = try self.caller(of: request)
+            let caller = try await self.caller(of: request)
             let run = ActionRun(service: self, principal: caller.principal, call: nil)
             let query = Self.query(request.query)
             let body = try await BeyondRoutes(run: run).answer(
@@ -154,7 +144,7 @@ final class GatewayService: Sendable {
         let bodyHash: [UInt8]
     }
 
-    private func caller(of request: IncomingRequest) throws(SNSError) -> Caller {
+    private func caller(of request: IncomingRequest) async throws(SNSError) -> Caller {
         let hash = SignedRequest.sha256(request.body)
         let signed = SignedRequest(
             method: request.method,
@@ -168,15 +158,26 @@ final class GatewayService: Sendable {
             let arn = "arn:aws:iam::\(self.settings.account):user/anonymous"
             return Caller(principal: Principal(arn: arn, accessKeyID: nil, policy: .all), bodyHash: hash)
         }
-        var keys = self.signingKeys.withLock { $0 }
-        let before = keys.count
-        let principal = try self.check.principal(of: signed, now: WallClock.now(), signingKeys: &keys)
-        if keys.count != before {
-            let grown = keys
-            self.signingKeys.withLock { $0 = grown }
-        }
-        guard self.rate.takes(principal.accessKeyID ?? "", at: request.time) else { throw .throttling }
+        let known = self.access.signatures
+        var keys = known.keys
+        let principal = try known.check.principal(of: signed, now: WallClock.now(), signingKeys: &keys)
+        if keys.count != known.keys.count { self.access.keep(keys, derivedBy: known.check) }
+        guard await self.mayCall(principal.accessKeyID ?? "", at: request.time) else { throw .throttling }
         return Caller(principal: principal, bodyHash: hash)
+    }
+
+    private func mayCall(_ key: String, at now: MonotonicTime) async -> Bool {
+        switch self.access.rate.takes(key, at: now) {
+        case .go: return true
+        case .refused: return false
+        case .ask(let count, let limit):
+            let taken: Int? = await self.desk.ask { core, completion in
+                core.redis.run(CallPermits.take(count, of: limit, key: key)) { result in
+                    completion((try? result.get())?.integer.map(Int.init))
+                }
+            }
+            return self.access.rate.took(taken, of: key, at: MonotonicClock.now())
+        }
     }
 
     /// What all attempts of one call have in common; SDKs send an id with each.
@@ -207,14 +208,6 @@ final class GatewayService: Sendable {
             core.events.tell(kind, endpoint)
             completion(())
         }
-    }
-}
-
-extension GatewaySettings {
-    fileprivate func accessKey(_ key: AccessKeySettings) -> AccessKey {
-        let arn = "arn:aws:iam::\(self.account):user/\(key.name)"
-        let principal = Principal(arn: arn, accessKeyID: key.id, policy: key.policy)
-        return AccessKey(id: key.id, secret: key.secret, principal: principal)
     }
 }
 

@@ -30,6 +30,11 @@ package struct GatewaySettings: Sendable {
     package var masterKeys: SealingKeys?
     /// How messages go to http subscribers.
     package var webhooks = WebhookSettings()
+    /// Whether registering a token again changes its endpoint instead of being refused, and enables it; default false, as
+    /// Amazon does.
+    package var upserts = false
+    /// Whether only three endpoints may be made with one token, as with Amazon; default true.
+    package var limitsSlots = true
     /// Where Apple is, for credentials that come through the API.
     package var apns = APNsSettings()
 
@@ -73,7 +78,7 @@ package struct AccessKeySettings: Sendable, Equatable {
     package var secret: String
     /// What it may do.
     package var policy: AccessPolicy
-    /// Calls per second at one gateway; nil for no limit.
+    /// Calls per second at all gateways together; nil for no limit.
     package var rate: RateLimit?
 
     package init(name: String, id: String, secret: String, policy: AccessPolicy = .all, rate: RateLimit? = nil) {

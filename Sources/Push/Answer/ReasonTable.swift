@@ -30,20 +30,21 @@ package enum ReasonTable {
     }
 
     private static func exact(status: Int, reason: String, api: StatusReason.API) -> StatusReason? {
-        func isWanted(_ row: StatusReason) -> Bool {
-            row.status == status && row.reason == reason && row.disposition.fits(api)
-        }
+        func isWanted(_ row: StatusReason) -> Bool { row.status == status && row.disposition.fits(api) }
         let (own, other) =
-            api == .device ? (Self.deviceRows, Self.broadcastRows) : (Self.broadcastRows, Self.deviceRows)
-        if let row = own.first(where: isWanted) ?? other.first(where: isWanted) { return row }
+            api == .device ? (Self.deviceReasons, Self.broadcastReasons) : (Self.broadcastReasons, Self.deviceReasons)
+        if let row = own[reason]?.first(where: isWanted) ?? other[reason]?.first(where: isWanted) { return row }
         // The broadcast page writes "Service Unavailable".
         return reason.contains(" ") ? Self.exact(status: status, reason: reason.filter { $0 != " " }, api: api) : nil
     }
 
+    /// The rows of each reason: half of all answers may be refusals, and a table is not read through for each.
+    private static let deviceReasons = Dictionary(grouping: Self.deviceRows, by: \.reason)
+    private static let broadcastReasons = Dictionary(grouping: Self.broadcastRows, by: \.reason)
+
     /// The first row with this reason whatever its status: for GOAWAY debug data, which has none.
     package static func row(named reason: String) -> StatusReason? {
-        let rows = [Self.deviceRows, Self.broadcastRows].joined()
-        if let row = rows.first(where: { $0.reason == reason }) { return row }
+        if let row = Self.deviceReasons[reason]?.first ?? Self.broadcastReasons[reason]?.first { return row }
         return reason.contains(" ") ? Self.row(named: reason.filter { $0 != " " }) : nil
     }
 

@@ -2,7 +2,9 @@
 ///
 /// Nothing is copied out of the body but two numbers. Texts are given as bytes to a closure, so that they can go
 /// straight into a header block. A job knows nothing of the delivery it came with.
-package struct Job: Sendable {
+///
+/// An object, since many look at it on the way of a push and each would copy a value of this size.
+package final class Job: Sendable {
     /// The body, byte for byte as it was published.
     package let body: [UInt8]
 
@@ -98,7 +100,10 @@ package struct Job: Sendable {
 
     /// Whether the message is for this app. Builds no string.
     package func isAddressed(to app: AppID) -> Bool {
-        self.withBytes(self.app) { $0.elementsEqual(app.name.utf8) }
+        var name = app.name
+        return self.withBytes(self.app) { mine in
+            name.withUTF8 { its in mine.count == its.count && mine.indices.allSatisfy { mine[$0] == its[$0] } }
+        }
     }
 
     /// The explicit topic, which goes before the derived one.
@@ -162,7 +167,7 @@ package struct Job: Sendable {
         for byte in self.body[self.tokens[index].range] { bytes.append(Hex.lowercased(byte)) }
     }
 
-    /// Writes a token's digits in lower case and tells how many there were, at most 200. For a broadcast, the channel's
+    /// Writes a token's digits in lower case and tells how many there were, at most 400. For a broadcast, the channel's
     /// id as it is, at most 256 bytes.
     ///
     /// - Parameter buffer: must have room for the token; a shorter one is a bug of the caller.

@@ -39,6 +39,9 @@ package enum PushType: String, CaseIterable, Sendable {
         self = found
     }
 
+    /// Its place among all cases, for tables that are asked for every push: a dictionary would hash the name.
+    package var index: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+
     /// What `priority` means when a message leaves it out.
     package var defaultPriority: Priority { self.rules.defaultPriority }
 }

@@ -63,8 +63,9 @@ struct TokenList: Sendable {
             while at < count {
                 // The last word overlaps the one before, so that all bytes count without a tail loop.
                 let word = start.loadUnaligned(fromByteOffset: min(at, count - 8), as: UInt64.self)
-                hash = (hash ^ (word | 0x2020_2020_2020_2020)) &* 0x9E37_79B9_7F4A_7C15
-                hash ^= hash >> 29
+                // Both halves of the product, so that every digit reaches the bits that choose a place.
+                let product = (hash ^ (word | 0x2020_2020_2020_2020)).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+                hash = product.high ^ product.low
                 at += 8
             }
         } else {

@@ -2,8 +2,9 @@
 ///
 /// What is done stays done: a token that was delivered, or whose onward copy the broker has confirmed, gets its bit in
 /// Redis, so that a redelivery does not send to it again. What failed is grouped by where it goes, so that each group
-/// travels on as one message. A message of one token touches no heap unless something is to be published for it.
-package struct TokenLedger: Sendable {
+/// travels on as one message. A message of one token touches no heap unless something is to be published for it. There
+/// is one for a message: it cannot be copied.
+package struct TokenLedger: ~Copyable, Sendable {
     /// Tokens that go on to one delay level together.
     package struct RetryGroup: Equatable, Sendable {
         package let level: DelayLevel

@@ -8,11 +8,12 @@ enum EndpointScripts {
         RegistryScript.make(RegistryScript.endpoints, self.appNumber, self.slots, body)
     }
 
-    /// ARGV: application, token, whether it is packed, three slots, `1`, `0` or nothing for enabled, user data.
+    /// ARGV: application, token, whether it is packed, three slots, `1`, `0` or nothing for enabled, user data, an id for
+    /// when all slots are taken.
     static let create = Self.make(
         #"""
         local app, token, isHex = arg(), arg(), arg() == '1'
-        local slots, wanted, user = slotsOf(), arg(), optional()
+        local slots, wanted, user, spare = slotsOf(), arg(), optional(), optional()
         local n = appNumber(app)
         if not n then return { 'noApplication' } end
         local id, e = holderOf(n, token, slots)
@@ -20,8 +21,10 @@ enum EndpointScripts {
             local same = (userOf(n, id) or nil) == user and (wanted == '' or (wanted == '1') == e.enabled)
             return { same and 'existing' or 'conflict', id }
         end
+        slots[#slots + 1] = spare
         for _, slot in ipairs(slots) do
             if not recordOf(n, slot) then
+                if slot == spare then indexToken(n, slot, token) end
                 local enabled = wanted ~= '0'
                 writeRecord(n, slot,
                     { enabled = enabled, isHex = isHex, registered = now, generation = 1, token = token })

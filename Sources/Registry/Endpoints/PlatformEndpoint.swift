@@ -23,6 +23,9 @@ package struct NewEndpoint: Hashable, Sendable {
     package var userData: String?
     /// Compared with what is there only if it is given; default true.
     package var isEnabled: Bool?
+    /// The id that it gets if other endpoints were made with this token already, three of them, and have others now. Nil
+    /// keeps to Amazon's three.
+    package var spare: ResourceID?
 
     package init(
         _ application: ApplicationName,

@@ -11,6 +11,8 @@ extension Registry {
         call.add(slots: new.application.slots(for: new.token))
         call.add(new.isEnabled)
         call.add(optional: new.userData)
+        call.add(new.spare == nil ? "0" : "1")
+        call.add(new.spare?.bytes ?? [])
         self.run(call, completion) { reply in
             let word = reply.text()
             switch (word, reply.id()) {

@@ -43,6 +43,27 @@ package struct PlatformPush: Equatable, Sendable {
         }
         self.pushType = type
         self.attributes = attributes
+        if let event = attributes.liveActivity {
+            try self.check(event, found, isBroadcast: attributes.channelID != nil)
+        }
+    }
+
+    /// Apple drops in silence what does not fit. Source: "Starting and updating Live Activities with ActivityKit push
+    /// notifications".
+    private func check(_ event: String, _ found: ApsKeys, isBroadcast: Bool) throws(SNSError) {
+        let findings = self.payload.withUnsafeBytes {
+            PayloadLint.findings(in: $0, type: .liveactivity, isBroadcast: isBroadcast)
+        }
+        if let finding = findings.first {
+            throw .invalidParameter("Message", reason: "Invalid Live Activity: \(finding.path): \(finding.detail)")
+        }
+        guard found.event == event else {
+            throw .invalidParameter(
+                "Message",
+                reason: "Invalid Live Activity: payload.aps.event: is \(found.event ?? "missing"), but "
+                    + "\(PushAttributes.liveActivityName) is \(event)"
+            )
+        }
     }
 
     /// A text as the alert that it becomes.
@@ -135,6 +156,8 @@ extension SNSError {
 private struct ApsKeys {
     private var isShown = false
     private var isContentAvailable = false
+    /// Of a Live Activity.
+    private(set) var event: String?
 
     /// Nil for what is no JSON object.
     init?(_ payload: UnsafeRawBufferPointer) {
@@ -150,7 +173,7 @@ private struct ApsKeys {
             try scanner.finish()
             guard let aps, aps.kind == .object else { return }
             scanner.position = aps.range.lowerBound
-            var found = (isShown: false, isContentAvailable: false)
+            var found = (isShown: false, isContentAvailable: false, event: String?.none)
             try Self.members(&scanner) { (key, scanner) throws(JSONFault) in
                 let value = try scanner.value()
                 if scanner.isName(key, "alert") || scanner.isName(key, "badge") || scanner.isName(key, "sound") {
@@ -160,14 +183,19 @@ private struct ApsKeys {
                         value.kind == .number
                         ? scanner.integer(value.range) == 1
                         : value.kind == .bool && scanner.equals(value.range, "true")
+                } else if scanner.isName(key, "event"), value.kind == .string {
+                    for (name, text) in Self.events where scanner.isName(value, name) { found.event = text }
                 }
             }
             self.isShown = found.isShown
             self.isContentAvailable = found.isContentAvailable
+            self.event = found.event
         } catch {
             return nil
         }
     }
+
+    private static let events: [(StaticString, String)] = [("start", "start"), ("update", "update"), ("end", "end")]
 
     var isBackground: Bool { self.isContentAvailable && !self.isShown }
 

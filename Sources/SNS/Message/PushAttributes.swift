@@ -20,6 +20,12 @@ package struct PushAttributes: Equatable, Sendable {
     /// A broadcast channel: the push goes to its subscribers and not to a device.
     package private(set) var channelID: String?
 
+    /// `start`, `update` or `end` of a Live Activity: its payload is checked against Apple's rules.
+    package private(set) var liveActivity: String?
+
+    /// Beyond Amazon's: what a push does to a Live Activity.
+    static let liveActivityName = "pushfleet.live_activity"
+
     package init() {}
 
     /// - Parameter fallsBack: whether a sandbox heeds the time to live of production where its own is not given.
@@ -62,6 +68,17 @@ package struct PushAttributes: Equatable, Sendable {
             throw Values.invalid("apns-id", "is given by the fleet, one to each push")
         }
         try self.checkChannel()
+        self.liveActivity = try values.value(Self.liveActivityName, "must be start, update or end") {
+            ["start", "update", "end"].contains($0) ? $0 : nil
+        }
+        guard self.liveActivity != nil else { return }
+        guard self.pushType == nil || self.pushType == .liveactivity else {
+            throw Values.invalid(Self.liveActivityName, "goes with push type liveactivity only")
+        }
+        guard self.priority != .powerFirst else {
+            throw Values.invalid(Self.liveActivityName, "requires priority 5 or 10")
+        }
+        self.pushType = .liveactivity
     }
 
     /// Apple, "Sending broadcast push notification requests to APNs".

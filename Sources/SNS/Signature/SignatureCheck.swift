@@ -26,6 +26,11 @@ package struct SignatureCheck: Sendable {
         self.region = region
     }
 
+    /// Whether it has the same keys.
+    package func isSame(as other: SignatureCheck) -> Bool {
+        self.keys.count == other.keys.count && self.keys.allSatisfy { other.keys[$0.key]?.secret == $0.value.secret }
+    }
+
     /// Who has signed the request.
     ///
     /// - Parameters:

@@ -4,7 +4,7 @@
 /// more than the last. What was removed stays for a while as `removed <time>`: an app that is missing without that was
 /// lost, and workers go on with it.
 enum AppsScript {
-    static let act = Script(source(now: BudgetScript.serverTime))
+    static let act = Script(source(now: ServerClock.milliseconds))
 
     /// KEYS: the hash, the version, the hash of sealed credentials. ARGV: `put` or `remove`, the app, and for `put` its
     /// value. Answers the version, and what there was before: the value, or an empty string for nothing. Nothing is

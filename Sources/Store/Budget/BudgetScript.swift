@@ -16,17 +16,11 @@
 /// Redis' own clock is the only clock. Nothing is granted twice, because a script is one step.
 enum BudgetScript {
     /// A worker's heartbeat: drops leases that have ended, divides the budget, and renews the caller's lease.
-    static let renew = Script(renewSource(now: serverTime))
+    static let renew = Script(renewSource(now: ServerClock.milliseconds))
     /// A worker's goodbye: everything is closed.
     static let release = Script(releaseSource)
     /// An operator's word that no worker is running, for a pool that Redis does not know.
-    static let initialize = Script(initializeSource(now: serverTime))
-
-    /// Milliseconds since 1970, by the server.
-    static let serverTime = """
-        local clock = redis.call('TIME')
-        local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-        """
+    static let initialize = Script(initializeSource(now: ServerClock.milliseconds))
 
     /// - Parameter now: Lua that declares the local `now`; tests give the clock as an argument instead.
     static func renewSource(now: String) -> String {

@@ -28,7 +28,7 @@ package final class LeaseKeeper {
     private var isStarted = false
     /// While the delegate closes connections one by one: what is open is told when all are closed.
     private var isEnding = false
-    private weak var delegate: (any LeaseKeeperDelegate)?
+    private unowned let delegate: any LeaseKeeperDelegate
 
     /// Connections open, being opened or being closed, as last told.
     package private(set) var open = 0
@@ -101,7 +101,7 @@ package final class LeaseKeeper {
         guard self.isStarted else { return }
         let now = self.loop.now
         if self.wasValid, !self.lease.isValid(now: now) {
-            self.end { self.delegate?.leaseDidEnd(self) }
+            self.end { self.delegate.leaseDidEnd(self) }
         }
         if let server = self.client.server,
             let request = self.lease.renewDue(open: self.open, want: self.want, now: now)
@@ -120,7 +120,7 @@ package final class LeaseKeeper {
 
     /// What was granted under the id that has a twin stays the twin's.
     private func beginAnew() {
-        self.end { self.delegate?.leaseHasTwin(self) }
+        self.end { self.delegate.leaseHasTwin(self) }
         guard self.isStarted else { return }
         self.id = InstanceID()
         self.lease = Lease(settings: self.settings, id: self.id, now: self.loop.now)
@@ -158,7 +158,7 @@ package final class LeaseKeeper {
         let isValid = self.lease.isValid(now: self.loop.now)
         if isValid { self.wasValid = true }
         self.step()
-        if isValid { self.delegate?.leaseDidChange(self) }
+        if isValid { self.delegate.leaseDidChange(self) }
     }
 
     private func setTimer() {

@@ -48,13 +48,7 @@ package struct ConnectPace: Hashable, Sendable {
 /// * P2 an entry further ahead than there can be one: the server's clock went back. The line counts as full.
 /// * P3 no slot is handed out that is due later than the horizon.
 enum PaceScript {
-    static let take = Script(takeSource(now: serverTime))
-
-    /// Microseconds since 1970, by the server.
-    private static let serverTime = """
-        local clock = redis.call('TIME')
-        local now = clock[1] * 1000000 + clock[2]
-        """
+    static let take = Script(takeSource(now: ServerClock.microseconds))
 
     /// Answers `{1, microseconds until the slot}` or `{0, microseconds after which to ask again}`.
     /// - Parameter now: Lua that declares the local `now`; tests give the clock as an argument instead.

@@ -14,8 +14,8 @@ package final class CounterFlush {
         local last = redis.call('GET', KEYS[1])
         if last and tonumber(last) >= tonumber(ARGV[1]) then return 0 end
         redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
-        local clock = redis.call('TIME')
-        local now, life = clock[1] * 1000 + math.floor(clock[2] / 1000), tonumber(ARGV[2])
+        \(ServerClock.milliseconds)
+        local life = tonumber(ARGV[2])
         local at = 4
         for k = 3, #KEYS do
             redis.call('ZADD', KEYS[2], string.format('%.0f', now), ARGV[at])

@@ -36,13 +36,14 @@ package struct WorkerBeat: Hashable, Sendable {
     /// and whenever the hash gets a field that it had not, be it that Redis has lost it.
     private static let beat = Script(
         """
-        local clock = redis.call('TIME')
-        local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+        \(ServerClock.milliseconds)
         local text, pools = string.format('%.0f', now), tonumber(ARGV[5])
         if ARGV[4] == '1' then redis.call('DEL', KEYS[1]) end
-        local fields = { 'last_beat', text }
-        for i = 6 + pools, #ARGV do fields[#fields + 1] = ARGV[i] end
-        local new = redis.call('HSET', KEYS[1], unpack(fields))
+        local new = redis.call('HSET', KEYS[1], 'last_beat', text)
+        -- Lua can unpack only some thousand values at once.
+        for i = 6 + pools, #ARGV, 1000 do
+            new = new + redis.call('HSET', KEYS[1], unpack(ARGV, i, math.min(i + 999, #ARGV)))
+        end
         redis.call('PEXPIRE', KEYS[1], ARGV[2])
         redis.call('ZADD', KEYS[2], text, ARGV[1])
         if new == 0 and now % 60000 >= 4000 then return now end

@@ -13,11 +13,13 @@ package enum OnceClaim {
     )
 
     /// Answers 0 if the message came before under another mark. Without an answer nobody knows.
-    /// - Parameter mark: what `x-pushfleet-once` says.
-    package static func call(message: String, mark: String) -> ScriptCall {
+    /// - Parameters:
+    ///   - mark: what `x-pushfleet-once` says.
+    ///   - tokenCount: one means one of very many messages: it is remembered for an hour only, others for a day.
+    package static func call(message: String, mark: String, tokenCount: Int) -> ScriptCall {
         var call = ScriptCall(self.claim, keys: [Keys.first(message: message)])
         call.add(mark)
-        call.add(milliseconds: .seconds(24 * 3600))
+        call.add(milliseconds: .seconds(tokenCount == 1 ? 3600 : 24 * 3600))
         return call
     }
 }

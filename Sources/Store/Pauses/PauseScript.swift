@@ -8,7 +8,7 @@
 /// `early:<app>` counts the first answers that workers got, so that a wrong environment costs the fleet, not each worker,
 /// as many tokens as it takes to see it: answers stand in place of `ends`, suspects in place of `pauses`.
 enum PauseScript {
-    static let act = Script(shortcut + source(now: BudgetScript.serverTime))
+    static let act = Script(shortcut + source(now: ServerClock.milliseconds))
 
     /// Every worker reads every other second, and there is hardly ever anything to read.
     private static let shortcut = """

@@ -12,13 +12,7 @@
 /// * L4 what is asked for ahead of need is given only while the bucket is at least half full.
 /// * L5 the longer the line, the smaller the batches, so that all who wait fit in.
 enum RateScript {
-    static let take = Script(takeSource(now: serverTime))
-
-    /// Microseconds since 1970, by the server.
-    private static let serverTime = """
-        local clock = redis.call('TIME')
-        local now = clock[1] * 1000000 + clock[2]
-        """
+    static let take = Script(takeSource(now: ServerClock.microseconds))
 
     /// Answers `{tokens, microseconds until they are due, 1 if somebody was sent away of late}`, or
     /// `{0, microseconds after which to ask again, 1}`.

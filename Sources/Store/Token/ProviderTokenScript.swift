@@ -1,7 +1,7 @@
 /// The shared provider token in Lua: one hash per signing key, `jwt`, `issued`, `owner`, `locked`.
 enum ProviderTokenScript {
-    static let ask = Script(askSource(now: BudgetScript.serverTime))
-    static let store = Script(storeSource(now: BudgetScript.serverTime))
+    static let ask = Script(askSource(now: ServerClock.milliseconds))
+    static let store = Script(storeSource(now: ServerClock.milliseconds))
 
     /// Answers `{1, jwt, issued, age}` for a token to use, `{2, jwt or '', issued, age, lock}` when the caller is to make
     /// one, `{3, lock left}` when another worker is making one and there is none to use until then.

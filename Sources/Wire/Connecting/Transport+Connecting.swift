@@ -7,8 +7,8 @@ extension Transport {
         let dial = Dial(
             settings: self.settings,
             on: self.loop,
-            onConnect: { [weak self] socket in self?.dialled(socket, endpoint) },
-            onFailure: { [weak self] in self?.fail($0) }
+            onConnect: { [unowned self] socket in self.dialled(socket, endpoint) },
+            onFailure: { [unowned self] in self.fail($0) }
         )
         self.dial = dial
         dial.begin(to: self.settings.proxy?.endpoint ?? endpoint)

@@ -8,31 +8,27 @@ internal import Store
 extension WorkerLoop {
     // MARK: Classify
 
-    /// The number of the app that a request was for.
-    func app(of context: UInt64) -> Int? {
-        let id = FlightID(context: context)
-        return self.flights.contains(id) ? self.flights[id].line.turn.app : nil
-    }
-
     func received(
         _ reply: Reply,
         _ classification: Classification,
         latency: Duration,
-        context: UInt64
+        context: UInt64,
+        from sender: Sender
     ) {
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
-        guard self.flights.contains(id) else { return }
-        self.flights[id].inFlight -= 1
-        let line = self.flights[id].line
-        let hash = self.tokenHash(id, token)
+        guard let flight = self.flights.find(id) else { return }
+        flight.inFlight -= 1
+        let line = flight.line
+        sender.ended(line.turn.app)
+        let hash = self.tokenHash(flight, token)
         let answered = PushAnswered(line: line, context: context)
         self.counters.observe(.apnsLatency, latency, line.counters)
-        if self.flights[id].wantsReceipt { self.flights[id].latencies[token] = latency.milliseconds }
+        if flight.wantsReceipt { flight.latencies[token] = latency.milliseconds }
         if case .delivered = classification.outcome {
-            self.counters.observe(.endToEnd, self.loop.wallTime - self.flights[id].published, line.counters)
+            self.counters.observe(.endToEnd, self.loop.wallTime - flight.published, line.counters)
             self.hear(.accepted, of: answered)
             if !line.gate.doubts.isEmpty {
-                let topic = self.topic(of: self.flights[id].job, on: line)
+                let topic = self.topic(of: flight.job, on: line)
                 line.gate.accepted(topic, sentAt: self.loop.now - latency)
             }
             self.settle(id, token, as: .delivered)
@@ -40,7 +36,7 @@ extension WorkerLoop {
             return self.releaseToken(hash, accepted: true)
         }
         // The pool does not know what was asked. What it judges by itself, the connection's fate, is the same for both.
-        let isBroadcast = self.flights[id].job.isBroadcast
+        let isBroadcast = flight.job.isBroadcast
         let classification = isBroadcast ? Classification.classify(reply, api: .broadcast) : classification
         self.counters.add(.answered, reply.counterName, line.counters)
         if classification.alert { self.tell.alert(reply, app: line.app?.id ?? "") }
@@ -51,7 +47,7 @@ extension WorkerLoop {
             of: answered
         )
         if classification.flags.contains(.pauseLane) { self.pause(line, .credential, reason: reply.reason) }
-        if case .credentialFault(let reason) = classification.outcome, !self.flights[id].isLost {
+        if case .credentialFault(let reason) = classification.outcome, !flight.isLost {
             self.credentialFault(reason, classification, answered, id, token, sentAt: self.loop.now - latency)
         } else {
             self.apply(classification, apns: reply.reason, answered, hash, id, token, because: reply.counterName)
@@ -59,12 +55,13 @@ extension WorkerLoop {
         self.releaseToken(hash, accepted: false)
     }
 
-    func failed(_ failure: SendFailure, context: UInt64) {
+    func failed(_ failure: SendFailure, context: UInt64, from sender: Sender) {
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
-        guard self.flights.contains(id) else { return }
-        self.flights[id].inFlight -= 1
-        let line = self.flights[id].line
-        let hash = self.tokenHash(id, token)
+        guard let flight = self.flights.find(id) else { return }
+        flight.inFlight -= 1
+        let line = flight.line
+        sender.ended(line.turn.app)
+        let hash = self.tokenHash(flight, token)
         let answered = PushAnswered(line: line, context: context)
         let classification = Classification.classify(failure)
         self.counters.add(.unanswered, failure.cause.name, line.counters)
@@ -73,8 +70,8 @@ extension WorkerLoop {
         self.releaseToken(hash, accepted: false)
     }
 
-    private func tokenHash(_ id: FlightID, _ token: Int) -> UInt64 {
-        let length = self.flights[id].job.writeToken(token, to: self.tokenBuffer)
+    private func tokenHash(_ flight: Flight, _ token: Int) -> UInt64 {
+        let length = flight.job.writeToken(token, to: self.tokenBuffer)
         return TokenThrottle.hash(UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length]))
     }
 
@@ -107,7 +104,7 @@ extension WorkerLoop {
             }
             // Certainly not processed: resent at once on another connection, as long as that does not go on for ever.
             if !counts, floor == nil, flight.resends < Self.resendLimit * flight.job.tokenCount {
-                self.flights[id].resends += 1
+                flight.resends += 1
                 self.counters.add(.resent, flight.line.counters)
                 return self.enqueueAgain(SendQueue.Push(flight: id, token: token))
             }

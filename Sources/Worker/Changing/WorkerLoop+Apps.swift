@@ -55,7 +55,7 @@ extension WorkerLoop {
         // It was changed and changed back.
         if old?.app == app, !isDeparting { return self.unfinished.forget(app.id) }
         let missing = self.unfinished.missing(for: app, self.ladder) { level in
-            QueueWatch(level.queueName, self.consuming) { [weak self] in self?.finishChangesSoon() }
+            QueueWatch(level.queueName, self.consuming) { [unowned self] in self.finishChangesSoon() }
         }
         guard missing.isEmpty else {
             guard self.unfinished.isToBeTold(app.id, missing) else { return }
@@ -106,7 +106,7 @@ extension WorkerLoop {
 
     /// News come from within what the broker's client does.
     private func finishChangesSoon() {
-        self.loop.after(.zero) { [weak self] in self?.finishChanges() }
+        self.loop.after(.zero) { [unowned self] in self.finishChanges() }
     }
 
     // MARK: Credentials

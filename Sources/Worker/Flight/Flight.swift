@@ -2,7 +2,10 @@ internal import Broker
 internal import Push
 
 /// One message between its delivery and its acknowledgement.
-struct Flight {
+///
+/// An object, since a push asks it for many things: each would copy a value of this size, with a count of references for
+/// every array in it.
+final class Flight {
     /// Which delivery it answers.
     let delivery: DeliveryID
     /// The consumer it came through.
@@ -13,6 +16,10 @@ struct Flight {
     let routingKey: String
     /// The publisher's own headers, which copies carry on.
     let foreignHeaders: [Header]
+    /// Of several publishes of the message, which one this is; nil if there is only one.
+    let once: String?
+    /// The name under which it can be cancelled until it is due.
+    let schedule: String?
     /// When it was published, for measuring; when it was received, if nobody said.
     let published: UnixTime
     /// Where its age begins.
@@ -42,11 +49,11 @@ struct Flight {
     /// Whether its done tokens are already listed for writing to Redis.
     var isListedAsDirty = false
 
-    init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
+    convenience init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
         self.init(cargo: job, delivery, on: line, start: start, now: now)
     }
 
-    init(refused delivery: Delivery, on line: Line, now: UnixTime) {
+    convenience init(refused delivery: Delivery, on line: Line, now: UnixTime) {
         self.init(cargo: nil, delivery, on: line, start: now, now: now)
     }
 
@@ -57,6 +64,8 @@ struct Flight {
         self.messageID = MessageID.of(delivery)
         self.routingKey = line.routingKey ?? delivery.routingKey
         self.foreignHeaders = delivery.headers.foreign
+        self.once = delivery.headers.once
+        self.schedule = delivery.headers.schedule
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
         self.start = start
         self.attempts = delivery.headers.attempt
@@ -67,19 +76,24 @@ struct Flight {
 
     /// - Precondition: it was not refused.
     var job: Job {
-        guard let cargo = self.cargo else { preconditionFailure("a refused message has no job") }
-        return cargo
+        _read {
+            precondition(self.cargo != nil, "a refused message has no job")
+            yield self.cargo.unsafelyUnwrapped
+        }
     }
 
     /// Whether somebody wants to know what became of each token.
     var wantsReceipt: Bool { self.ledger.tellsDelivered }
+
+    /// Whether Redis has to be asked before it is sent.
+    var isDoubtful: Bool { self.once != nil || self.schedule != nil }
 
     /// Attempts, the present one included.
     var attemptsMade: Int { self.attempts + (self.wasSent ? 1 : 0) }
 
     /// A refused credential may be one connection's fault: each token is tried once more before it is believed.
     /// - Returns: whether this token still had that chance.
-    mutating func takeSecondChance(_ token: Int) -> Bool {
+    func takeSecondChance(_ token: Int) -> Bool {
         var chances = self.secondChances ?? TokenBits(capacity: self.job.tokenCount)
         defer { self.secondChances = chances }
         return chances.insert(token)
@@ -93,7 +107,7 @@ struct Flight {
     /// theirs.
     var copyName: String {
         let job = self.job
-        let tokens = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
+        let tokens = withUnsafeTemporaryAllocation(byteCount: Contract.addressBuffer, alignment: 8) { buffer in
             (0..<job.tokenCount).reduce(into: UInt64(0)) { hash, token in
                 let length = job.writeToken(token, to: buffer)
                 let digits = UnsafeRawBufferPointer(rebasing: buffer[..<length])

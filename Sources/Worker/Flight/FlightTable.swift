@@ -23,11 +23,11 @@ struct FlightTable {
             && self.flights[Int(id.slot)] != nil
     }
 
+    /// The message; nil if it was let go already.
+    func find(_ id: FlightID) -> Flight? { self.contains(id) ? self.flights[Int(id.slot)] : nil }
+
     /// - Precondition: the message is in flight.
-    subscript(id: FlightID) -> Flight {
-        get { self.flights[Int(id.slot)]! }
-        _modify { yield &self.flights[Int(id.slot)]! }
-    }
+    subscript(id: FlightID) -> Flight { self.flights[Int(id.slot)]! }
 
     @discardableResult
     mutating func remove(_ id: FlightID) -> Flight {

@@ -10,7 +10,10 @@ final class Line {
         case unrouted
     }
 
-    private(set) var kind: Kind
+    /// Nil, as lane and sender, for messages that no queue took.
+    let app: AppSettings?
+    let lane: Lane?
+    private(set) var sender: Sender?
     /// Sends its broadcasts, if they go to a host of their own.
     private(set) var broadcasts: Sender?
     let queue: String
@@ -29,8 +32,8 @@ final class Line {
     let routingKey: String?
     /// The app's bundle id, as broadcasts name it.
     let bundleID: [UInt8]
-    /// The derived topic of each push type, as header bytes.
-    private let topics: [PushType: [UInt8]]
+    /// The derived topic of each push type, by its index, as header bytes.
+    private let topics: [[UInt8]]
     private(set) var consumer: Consumer!
     private unowned let worker: WorkerLoop
     private var prefetch: PrefetchPlan
@@ -53,17 +56,15 @@ final class Line {
         credentialGate: CredentialGate,
         worker: WorkerLoop
     ) {
-        self.kind = kind
         self.broadcasts = broadcasts
         self.gate = gate
         self.credentialGate = credentialGate
         self.worker = worker
         self.queue = queue
         self.counters = counters
-        var rate: Int?
-        if case .lane(let app, _, _) = kind { rate = app.rate?.rate }
-        self.prefetch = PrefetchPlan(rate: rate)
-        if case .lane(let app, let lane, _) = kind {
+        if case .lane(let app, let lane, let sender) = kind {
+            (self.app, self.lane, self.sender) = (app, lane, sender)
+            self.prefetch = PrefetchPlan(rate: app.rate?.rate)
             self.turn = AppTurn(app: number, weight: app.weight)
             let id = AppID(app.id)
             self.appID = id
@@ -72,12 +73,10 @@ final class Line {
             self.fit = app.fit
             self.lint = app.lint
             self.bundleID = Array(app.bundleID.utf8)
-            self.topics = Dictionary(
-                uniqueKeysWithValues: PushType.allCases.map { type in
-                    (type, Array(Topic.derive(bundleID: app.bundleID, pushType: type).utf8))
-                }
-            )
+            self.topics = PushType.allCases.map { Array(Topic.derive(bundleID: app.bundleID, pushType: $0).utf8) }
         } else {
+            (self.app, self.lane, self.sender) = (nil, nil, nil)
+            self.prefetch = PrefetchPlan()
             self.turn = AppTurn(app: number)
             self.appID = nil
             self.routingKey = nil
@@ -85,7 +84,7 @@ final class Line {
             self.fit = .reject
             self.lint = .off
             self.bundleID = []
-            self.topics = [:]
+            self.topics = PushType.allCases.map { _ in [] }
         }
     }
 
@@ -93,10 +92,6 @@ final class Line {
     func attach(to client: BrokerClient) {
         self.consumer = client.consume(queue: self.queue, prefetch: 0, consumerTag: "worker", delegate: self)
     }
-
-    var app: AppSettings? { if case .lane(let app, _, _) = self.kind { app } else { nil } }
-    var lane: Lane? { if case .lane(_, let lane, _) = self.kind { lane } else { nil } }
-    var sender: Sender? { if case .lane(_, _, let sender) = self.kind { sender } else { nil } }
 
     /// All that send for it.
     var senders: [Sender] { [self.sender, self.broadcasts].compactMap { $0 } }
@@ -110,7 +105,7 @@ final class Line {
     /// Whether the job is for this line's app.
     func isAddressee(of job: Job) -> Bool { self.appID.map { job.isAddressed(to: $0) } ?? false }
 
-    func topic(_ type: PushType) -> [UInt8] { self.topics[type] ?? [] }
+    func topic(_ type: PushType) -> [UInt8] { self.topics[type.index] }
 
     /// What a certificate must cover for the job to be sent.
     func topicName(of job: Job) -> String {
@@ -172,8 +167,7 @@ final class Line {
     /// Sends with another credential from now on, if it sent with `old`.
     func use(_ sender: Sender, insteadOf old: Sender) {
         if self.broadcasts === old { self.broadcasts = sender }
-        guard case .lane(let app, let lane, let present) = self.kind, present === old else { return }
-        self.kind = .lane(app, lane, sender)
+        if self.sender === old { self.sender = sender }
     }
 
     private enum Flow {

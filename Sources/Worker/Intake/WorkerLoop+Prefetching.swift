@@ -8,9 +8,11 @@ extension WorkerLoop {
         for line in self.lines where line.sender == nil {
             line.updatePrefetch(share: mayTake ? self.settings.worker.prefetchPerConnection : nil)
         }
+        let linesBySender = Dictionary(grouping: self.lines) { $0.sender.map(ObjectIdentifier.init) }
+        let broadcasts = Dictionary(grouping: self.lines) { $0.broadcasts.map(ObjectIdentifier.init) }
         for sender in self.allSenders {
-            sender.share(among: self.lines.filter { line in line.senders.contains { $0 === sender } }.map(\.turn))
-            let lines = self.lines.filter { $0.sender === sender }
+            let lines = linesBySender[ObjectIdentifier(sender)] ?? []
+            sender.share(among: (lines + (broadcasts[ObjectIdentifier(sender)] ?? [])).map(\.turn))
             guard mayTake, sender.connectionsAllowed > 0 else {
                 for line in lines { line.updatePrefetch(share: nil) }
                 continue
@@ -28,9 +30,9 @@ extension WorkerLoop {
     func needsPrefetches() {
         guard !self.arePrefetchesDue else { return }
         self.arePrefetchesDue = true
-        self.loop.after(.milliseconds(250)) { [weak self] in
-            self?.arePrefetchesDue = false
-            self?.updatePrefetches()
+        self.loop.after(.milliseconds(250)) { [unowned self] in
+            self.arePrefetchesDue = false
+            self.updatePrefetches()
         }
     }
 }

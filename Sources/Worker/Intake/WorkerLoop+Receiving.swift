@@ -23,38 +23,38 @@ extension WorkerLoop {
 
     private func decode(_ delivery: Delivery, on line: Line) throws(Refusal) -> Job {
         let job = try EnvelopeDecoder.decode(body: delivery.body, fit: line.fit)
-        switch line.kind {
-        case .lane(let app, _, _):
-            guard line.isAddressee(of: job) else {
-                throw Refusal(
-                    .appMismatch,
-                    field: "app",
-                    "app: the message came through the queue of \(app.id); publish with the routing key <app>.<lane> "
-                        + "of the app that the body names"
-                )
-            }
-            if line.lint == .strict, let finding = PayloadLint.first(in: job, isBroadcast: job.isBroadcast) {
-                throw Refusal(finding)
-            }
-            let sender = line.sender(for: job)
-            if let refusal = sender?.refusal(topic: line.topicName(of: job), of: job) { throw refusal }
-            if job.isTruncated { self.counters.add(.truncated, line.counters) }
-            return job
-        case .unrouted:
-            let name = job.appName
-            guard self.settings.apps.contains(where: { $0.id == name }) else {
-                throw Refusal(
-                    .unknownApp,
-                    field: "app",
-                    "app: \"\(name)\" is not configured; correct it or add it under apps"
-                )
-            }
+        guard let sender = line.sender(for: job) else { throw self.unroutable(job) }
+        guard line.isAddressee(of: job) else {
             throw Refusal(
-                .unroutableLane,
-                field: "routing key",
-                "routing key: it must be <app>.now or <app>.bulk, and the app's queues must be declared"
+                .appMismatch,
+                field: "app",
+                "app: the message came through the queue of \(line.app?.id ?? ""); publish with the routing key "
+                    + "<app>.<lane> of the app that the body names"
             )
         }
+        if line.lint == .strict, let finding = PayloadLint.first(in: job, isBroadcast: job.isBroadcast) {
+            throw Refusal(finding)
+        }
+        if let refusal = sender.refusal(topic: line.topicName(of: job), of: job) { throw refusal }
+        if job.isTruncated { self.counters.add(.truncated, line.counters) }
+        return job
+    }
+
+    /// Why no queue took it.
+    private func unroutable(_ job: Job) -> Refusal {
+        let name = job.appName
+        guard self.settings.apps.contains(where: { $0.id == name }) else {
+            return Refusal(
+                .unknownApp,
+                field: "app",
+                "app: \"\(name)\" is not configured; correct it or add it under apps"
+            )
+        }
+        return Refusal(
+            .unroutableLane,
+            field: "routing key",
+            "routing key: it must be <app>.now or <app>.bulk, and the app's queues must be declared"
+        )
     }
 
     /// What is not a job is one dead letter, whole, and costs nobody else anything.
@@ -82,46 +82,52 @@ extension WorkerLoop {
                 now: now
             )
         )
-        let isRedelivered = delivery.redelivered
-        guard isRedelivered || delivery.headers.once != nil else {
-            return self.decide(id, job, published: published, on: line)
-        }
-        self.claim(id, mark: delivery.headers.once) { [unowned self] in
-            guard isRedelivered else { return self.decide(id, job, published: published, on: line) }
-            self.recall(id) { [unowned self] in self.decide(id, job, published: published, on: line) }
-        }
+        guard delivery.redelivered else { return self.decide(id, job, published: published, on: line) }
+        self.recall(id) { [unowned self] in self.decide(id, job, published: published, on: line) }
     }
 
     private func decide(_ id: FlightID, _ job: Job, published: UnixTime?, on line: Line) {
-        guard let sender = line.sender(for: job), let lane = line.lane else { return }
-        guard !line.isRetired else {
-            for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
-            return self.finishIfComplete(id)
+        guard !line.isRetired else { return self.giveBackOpen(id) }
+        let verdict = line.admission.decide(job, published: published, now: self.loop.wallTime)
+        let flight = self.flights[id]
+        // What is done in part had come due by another worker's clock.
+        if case .wait(let until) = verdict, flight.ledger.alreadyDoneCount == 0 {
+            return self.hold(id, job, until: until, on: line)
         }
-        let now = self.loop.wallTime
-        switch line.admission.decide(job, published: published, now: now) {
+        guard flight.isDoubtful else { return self.act(on: verdict, id, job, on: line) }
+        self.claim(id) { [unowned self] in
+            guard !line.isRetired else { return self.giveBackOpen(id) }
+            self.act(on: verdict, id, job, on: line)
+        }
+    }
+
+    private func hold(_ id: FlightID, _ job: Job, until: UnixTime, on line: Line) {
+        self.counters.add(.held, line.counters)
+        let wait = self.ladder.hold(remaining: until - self.loop.wallTime)
+        for token in 0..<job.tokenCount {
+            self.flights[id].ledger.settle(token, as: .retry(after: wait.level, counted: false))
+        }
+        self.publish(self.copies.hold(self.flights[id], wait), for: id)
+    }
+
+    private func act(on verdict: Admission.Verdict, _ id: FlightID, _ job: Job, on line: Line) {
+        guard let sender = line.sender(for: job), let lane = line.lane else { return }
+        switch verdict {
         case .go:
             if sender === line.broadcasts, self.goesElsewhere(id, sender, on: line) { return }
             // It was on its way when the worker asked for no more.
-            guard line.consumer.takesDeliveries else {
-                for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
-                return self.finishIfComplete(id)
-            }
+            guard line.consumer.takesDeliveries else { return self.giveBackOpen(id) }
             sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now, of: line.turn)
-        case .wait where self.flights[id].ledger.alreadyDoneCount > 0:
-            // By another worker's clock its time had come.
-            sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now, of: line.turn)
-        case .wait(let until):
-            self.counters.add(.held, line.counters)
-            let wait = self.ladder.hold(remaining: until - now)
-            for token in 0..<job.tokenCount {
-                self.flights[id].ledger.settle(token, as: .retry(after: wait.level, counted: false))
-            }
-            return self.publish(self.copies.hold(self.flights[id], wait), for: id)
+        case .wait: sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now, of: line.turn)
         case .refuse(let reason):
             for token in self.flights[id].ledger.open { self.settle(id, token, as: .deadLetter(reason, apns: nil)) }
             self.finishIfComplete(id)
         }
+    }
+
+    private func giveBackOpen(_ id: FlightID) {
+        for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
+        self.finishIfComplete(id)
     }
 
     /// Messages are taken as far as connections for other pushes allow. A broadcast without connections of its own goes

@@ -7,13 +7,15 @@ struct HandPause: Equatable {
     /// What stands in the heartbeat.
     static let cause = "hand"
 
-    private var pause: AppPause?
+    private var pause: AppPause? {
+        didSet { self.isPaused = self.pause != nil }
+    }
     private var until: MonotonicTime?
     /// Redis has lost it.
     private var isLost = false
 
-    /// Nothing goes.
-    var isPaused: Bool { self.pause != nil }
+    /// Nothing goes. Asked for every push.
+    private(set) var isPaused = false
 
     /// Redis told of all pauses by hand.
     /// - Parameter pause: the app's; nil if Redis knows of none.

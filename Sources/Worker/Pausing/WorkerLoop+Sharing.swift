@@ -80,9 +80,9 @@ extension WorkerLoop {
     ) {
         line.gate.isAsking = true
         let call = PausedApps.call(order, app: app, by: self.id.description, name: name)
-        self.redis.run(call) { [weak self] result in
+        self.redis.run(call) { [unowned self] result in
             line.gate.isAsking = false
-            guard let self, self.shutdown.phase != .closing else { return }
+            guard self.shutdown.phase != .closing else { return }
             guard case .success(let reply) = result, let pauses = PausedApps.answer(reply) else { return otherwise() }
             answered(pauses.first)
         }
@@ -99,8 +99,8 @@ extension WorkerLoop {
     /// Asks for the pauses of all apps. Before the first answer nothing is taken: an app may be paused.
     func askForPauses() {
         let asked = self.loop.now
-        self.redis.run(PausedApps.read) { [weak self] result in
-            guard let self, self.shutdown.phase != .closing else { return }
+        self.redis.run(PausedApps.read) { [unowned self] result in
+            guard self.shutdown.phase != .closing else { return }
             switch result {
             case .success(let reply):
                 if let pauses = PausedApps.answer(reply) { self.heard(pauses, asked: asked) }

@@ -88,8 +88,7 @@ final class Sender {
         for authorization: Authorization,
         onToken: @escaping () -> Void = {}
     ) -> ProviderTokenSource {
-        ProviderTokenSource(signer: signer, id: self.id, redis: self.redis, loop: self.loop) { [weak self] token in
-            guard let self else { return }
+        ProviderTokenSource(signer: signer, id: self.id, redis: self.redis, loop: self.loop) { [unowned self] token in
             authorization.use(token)
             onToken()
             self.worker.needsPump(self)
@@ -104,11 +103,16 @@ final class Sender {
 
     /// Now and then: what has become due.
     func tick() {
-        self.tokens?.refresh()
-        self.nextTokens?.refresh()
+        self.refreshTokens()
         self.updateDemand()
         // The ramp or a renewal under way may have held back a connection.
         self.pool.update()
+    }
+
+    /// Fetches provider tokens that are due; at once when Redis is there.
+    func refreshTokens() {
+        self.tokens?.refresh()
+        self.nextTokens?.refresh()
     }
 
     // MARK: Another credential
@@ -161,7 +165,7 @@ final class Sender {
 
     /// Whether a push could be sent now.
     var canSend: Bool {
-        self.keeper.isValid && self.tokens?.isUsable ?? true && self.pool.availableStreams > 0
+        self.keeper.isValid && self.tokens?.isUsable ?? true && self.pool.streams.free > 0
     }
 
     /// Whether nothing is under way and nothing can go, as with a host that cannot be reached.
@@ -233,6 +237,9 @@ final class Sender {
         self.updateDemand()
     }
 
+    /// A push of this app has its answer, or will never have one.
+    func ended(_ app: Int) { self.shares.ended(app) }
+
     /// Who sends here: apps that share its streams.
     func share(among turns: [AppTurn]) { self.shares.share(among: turns) }
 
@@ -270,14 +277,12 @@ extension Sender: ConnectionPoolDelegate {
         latency: Duration,
         context: UInt64
     ) {
-        if let app = self.worker.app(of: context) { self.shares.ended(app) }
         if classification.refreshProviderToken { self.tokens?.refused() }
-        self.worker.received(reply, classification, latency: latency, context: context)
+        self.worker.received(reply, classification, latency: latency, context: context, from: self)
     }
 
     func pool(_: ConnectionPool, didFail failure: SendFailure, context: UInt64) {
-        if let app = self.worker.app(of: context) { self.shares.ended(app) }
-        self.worker.failed(failure, context: context)
+        self.worker.failed(failure, context: context, from: self)
     }
 
     func pool(_: ConnectionPool, didReceiveGoAway reason: ApnsReason?) {

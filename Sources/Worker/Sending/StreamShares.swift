@@ -37,7 +37,7 @@ struct StreamShares {
     /// Whether a push may take one of the `free` streams of `streams` that there are.
     func mayGo(_ app: Int, isUrgent: Bool, free: Int, of streams: Int) -> Bool {
         let reserve = streams / 10
-        guard free <= reserve * 2 else { return free > 0 }
+        guard free <= reserve * 2 else { return true }
         let kept = (isUrgent ? 0 : reserve) + (self.isBelowShare(app, of: streams) ? 0 : reserve)
         return free > kept
     }

@@ -8,23 +8,23 @@ internal import Store
 extension WorkerLoop {
     /// Sends one push through `submit`, if it is still to be sent and may go now.
     func send(_ push: SendQueue.Push, submit: (Job, ApnsID, [UInt8]) -> Void) -> Bool {
-        guard self.flights.contains(push.flight), !self.flights[push.flight].isLost,
-            !self.flights[push.flight].ledger.isSettled(push.token)
-        else { return false }
-        let job = self.flights[push.flight].job
+        guard let flight = self.flights.find(push.flight), !flight.isLost, !flight.ledger.isSettled(push.token) else {
+            return false
+        }
+        let job = flight.job
         if let expiry = job.expiresAt, expiry.milliseconds > 0, expiry <= self.loop.wallTime {
             self.settle(push.flight, push.token, as: .deadLetter(.expired, apns: nil))
             self.finishIfComplete(push.flight)
             return false
         }
-        let line = self.flights[push.flight].line
+        let line = flight.line
         let length = job.writeToken(push.token, to: self.tokenBuffer)
         let token = UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length])
         guard self.mayGo(push, job, line, TokenThrottle.hash(token)) else { return false }
-        self.flights[push.flight].inFlight += 1
-        self.flights[push.flight].wasSent = true
+        flight.inFlight += 1
+        flight.wasSent = true
         self.counters.add(.attempts, line.counters)
-        let id = ApnsID(messageID: self.flights[push.flight].messageID, token: token)
+        let id = ApnsID(messageID: flight.messageID, token: token)
         submit(job, id, job.isBroadcast ? line.bundleID : line.topic(job.pushType))
         return true
     }

@@ -58,8 +58,7 @@ final class Settler {
     private func putOff(_ item: Pending) {
         self.waiting.append(item)
         guard self.retry == nil else { return }
-        self.retry = self.loop.after(.seconds(1)) { [weak self] in
-            guard let self else { return }
+        self.retry = self.loop.after(.seconds(1)) { [unowned self] in
             self.retry = nil
             self.tryWaiting()
         }

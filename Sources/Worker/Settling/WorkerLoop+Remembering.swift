@@ -7,15 +7,34 @@ internal import Store
 extension WorkerLoop {
     // MARK: Claim
 
-    /// A message that its publisher may have published before, under another mark, is done with if that came first.
-    /// Without Redis nobody knows, and it is sent.
-    func claim(_ id: FlightID, mark: String?, then goOn: @escaping () -> Void) {
-        guard let mark, self.flights[id].copies == 0 else { return goOn() }
-        self.redis.run(OnceClaim.call(message: self.flights[id].messageName, mark: mark)) { [weak self] result in
-            guard let self, self.flights.contains(id), !self.flights[id].isLost else { return }
+    /// A message that is due may have been cancelled, or its publisher may have published it before under another mark:
+    /// then it is done with. Without Redis nobody knows, and it is sent.
+    func claim(_ id: FlightID, then goOn: @escaping () -> Void) {
+        guard let schedule = self.flights[id].schedule else { return self.claimOnce(id, then: goOn) }
+        self.ask(ScheduledPush.begin(schedule), for: id, orCount: .cancelled) { [unowned self] in
+            self.claimOnce(id, then: goOn)
+        }
+    }
+
+    private func claimOnce(_ id: FlightID, then goOn: @escaping () -> Void) {
+        let flight = self.flights[id]
+        guard let mark = flight.once else { return goOn() }
+        let call = OnceClaim.call(message: flight.messageName, mark: mark, tokenCount: flight.job.tokenCount)
+        self.ask(call, for: id, orCount: .alreadyDone, then: goOn)
+    }
+
+    /// Drops the message if the answer is 0.
+    private func ask(
+        _ call: ScriptCall,
+        for id: FlightID,
+        orCount field: CounterField,
+        then goOn: @escaping () -> Void
+    ) {
+        self.redis.run(call) { [unowned self] result in
+            guard self.flights.contains(id), !self.flights[id].isLost else { return }
             guard case .success(.integer(0)) = result else { return goOn() }
             let flight = self.flights[id]
-            self.counters.add(.alreadyDone, flight.line.counters, Int64(flight.job.tokenCount))
+            self.counters.add(field, flight.line.counters, Int64(flight.job.tokenCount))
             self.drop(id)
         }
     }
@@ -28,8 +47,8 @@ extension WorkerLoop {
         let flight = self.flights[id]
         let count = flight.job.tokenCount
         let call = DoneTokens.take(message: flight.messageName, copy: flight.copyName, tokenCount: count)
-        self.redis.run(call) { [weak self] result in
-            guard let self, self.flights.contains(id), !self.flights[id].isLost else { return }
+        self.redis.run(call) { [unowned self] result in
+            guard self.flights.contains(id), !self.flights[id].isLost else { return }
             let memory = DoneTokens.Memory(result, tokenCount: count)
             self.flights[id].ledger = TokenLedger(
                 tokenCount: count,
@@ -50,8 +69,8 @@ extension WorkerLoop {
     /// Gives a message back that holds no doubt: what of it may have been sent before has been counted, and nothing
     /// since. Redis is told first; otherwise the next worker might ask before it knows.
     func giveBackWhole(_ id: FlightID) {
-        self.redis.run(self.mark([self.flights[id].job.tokenCount], of: self.flights[id])) { [weak self] _ in
-            guard let self, self.flights.contains(id) else { return }
+        self.redis.run(self.mark([self.flights[id].job.tokenCount], of: self.flights[id])) { [unowned self] _ in
+            guard self.flights.contains(id) else { return }
             guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
             self.letGo(id, requeue: true)
         }
@@ -60,6 +79,7 @@ extension WorkerLoop {
     func markDirty(_ id: FlightID) {
         guard self.flights[id].ledger.hasDirty, !self.flights[id].isListedAsDirty else { return }
         self.flights[id].isListedAsDirty = true
+        if self.dirty.isEmpty { self.loop.after(.milliseconds(20)) { [unowned self] in self.writeDone() } }
         self.dirty.append(id)
     }
 

@@ -9,13 +9,14 @@ extension WorkerLoop {
     // MARK: Settle
 
     func settle(_ id: FlightID, _ token: Int, as settlement: Settlement, because reason: String = "") {
-        self.flights[id].ledger.settle(token, as: settlement)
-        let counters = self.flights[id].line.counters
+        let flight = self.flights[id]
+        flight.ledger.settle(token, as: settlement)
+        let counters = flight.line.counters
         switch settlement {
         case .delivered:
             self.counters.add(.delivered, counters)
-            guard self.flights[id].wantsReceipt else { break }
-            self.publish(self.copies.receipt(self.flights[id], delivered: token, now: self.loop.wallTime), for: id)
+            guard flight.wantsReceipt else { break }
+            self.publish(self.copies.receipt(flight, delivered: token, now: self.loop.wallTime), for: id)
         case .retry: self.counters.add(.retried, reason, counters)
         case .deadLetter(let reason, _):
             self.counters.add(.deadLettered, reason.rawValue, counters)
@@ -29,9 +30,9 @@ extension WorkerLoop {
     /// Once every token is settled, what must go on is published; with nothing to publish the message is done.
     func finishIfComplete(_ id: FlightID) {
         // The broker hands a lost delivery out again: copies would double it. What is done is remembered for then.
-        guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
-        guard self.flights[id].ledger.isComplete else { return self.markDirty(id) }
         let flight = self.flights[id]
+        guard !flight.isLost else { return self.forgetIfIdle(id) }
+        guard flight.ledger.isComplete else { return self.markDirty(id) }
         if flight.ledger.givenBack.count == flight.job.tokenCount, flight.deliveryCount < Self.requeueLimit {
             return self.giveBackWhole(id)
         }
@@ -47,8 +48,9 @@ extension WorkerLoop {
     }
 
     func confirmed(_ copy: Copy, of id: FlightID) {
-        self.flights[id].publishing -= 1
-        for token in copy.tokens { self.flights[id].ledger.confirm(token) }
+        let flight = self.flights[id]
+        flight.publishing -= 1
+        for token in copy.tokens { flight.ledger.confirm(token) }
         self.acknowledgeIfDone(id)
         if self.flights.contains(id) { self.markDirty(id) }
     }
@@ -62,11 +64,10 @@ extension WorkerLoop {
     }
 
     private func acknowledgeIfDone(_ id: FlightID) {
-        guard self.flights[id].publishing == 0, self.flights[id].ledger.isComplete || self.flights[id].isLost else {
-            return
-        }
-        guard !self.flights[id].isLost else { return self.forgetIfIdle(id) }
-        let flight = self.remove(id)
+        let flight = self.flights[id]
+        guard flight.publishing == 0, flight.ledger.isComplete || flight.isLost else { return }
+        guard !flight.isLost else { return self.forgetIfIdle(id) }
+        self.remove(id)
         flight.line.consumer.ack(flight.delivery)
     }
 
@@ -102,7 +103,8 @@ extension WorkerLoop {
     /// The delivery is no longer this worker's to answer; once nothing is under way for it, it goes.
     func forgetIfIdle(_ id: FlightID) {
         self.markDirty(id)
-        guard self.flights[id].inFlight == 0, self.flights[id].publishing == 0 else { return }
+        let flight = self.flights[id]
+        guard flight.inFlight == 0, flight.publishing == 0 else { return }
         self.writeDone()
         self.remove(id)
     }

@@ -32,8 +32,8 @@ extension WorkerLoop {
         let last = self.lastBeat
         self.lastBeat = (beat, isFresh: !(last?.beat == beat && last?.isFresh == true))
         guard self.lastBeat?.isFresh == true else { return }
-        self.redis.run(beat.call(after: last?.beat)) { [weak self] result in
-            if case .failure = result { self?.lastBeat = nil }
+        self.redis.run(beat.call(after: last?.beat)) { [unowned self] result in
+            if case .failure = result { self.lastBeat = nil }
         }
     }
 

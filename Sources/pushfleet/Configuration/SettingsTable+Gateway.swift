@@ -41,6 +41,18 @@ extension SettingsTable {
             "local-use-only answers everyone who reaches the port, without signature and with all rights."
         ),
         SettingKey(
+            "gateway.upsert",
+            .choice(["no", "yes"]),
+            standard: "no",
+            "Registering a token again changes its endpoint and enables it, where Amazon refuses other attributes."
+        ),
+        SettingKey(
+            "gateway.token_limit",
+            .choice(["no", "yes"]),
+            standard: "yes",
+            "Amazon's limit: three endpoints may be made with one token. Without it a fourth gets a random id."
+        ),
+        SettingKey(
             "gateway.max_connections",
             .integer(1...1_000_000),
             standard: "4096",
@@ -127,7 +139,7 @@ extension SettingsTable {
         SettingKey(
             "access_keys.*.rate",
             .integer(1...RateLimit.limit),
-            "Calls per second at one gateway; more are answered with Throttling, which SDKs retry. Else no limit."
+            "Calls per second at all gateways; more are answered with Throttling, which SDKs retry. Else no limit."
         ),
         SettingKey(
             "access_keys.*.bucket_size",

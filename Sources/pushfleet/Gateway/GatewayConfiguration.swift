@@ -33,6 +33,8 @@ struct GatewayConfiguration {
         self.settings.account = self.values.text("gateway", "account") ?? self.settings.account
         self.settings.skew = self.values.duration("gateway", "skew") ?? self.settings.skew
         self.settings.allowsAnonymous = self.values.text("gateway", "anonymous") == "local-use-only"
+        self.settings.upserts = self.values.text("gateway", "upsert") == "yes"
+        self.settings.limitsSlots = self.values.text("gateway", "token_limit") != "no"
         let connections = self.values.number("gateway", "max_connections")
         self.settings.connectionLimit = connections ?? self.settings.connectionLimit
         let patience = self.values.duration("gateway", "request_timeout")

@@ -12,6 +12,8 @@ struct GatewayVerb: AsyncParsableCommand {
             boto3, the aws command line and the other AWS SDKs work with nothing changed
             but the endpoint URL. It prints "port=<number>" when it listens, and logs to
             standard error. Run as many as you like: everything is in Redis and RabbitMQ.
+            Access keys and master keys may change while it runs: it reads the
+            configuration again when its file changes, and on SIGHUP.
             SIGTERM or Ctrl-C finishes what is under way and exits with 0.
 
             In the configuration, beside amqp and redis, where redis.master_key_file names
@@ -62,11 +64,20 @@ struct GatewayVerb: AsyncParsableCommand {
             let parts = try loaded.gatewayParts(port: self.port)
             let gateway = try await Gateway.start(parts, logger: logger)
             logger.info("listening", metadata: ["version": "\(Version.current)", "port": "\(gateway.port)"])
+            let option = self.config.file
+            let reload = GatewayReload(of: loaded, gateway: gateway, logger: logger) {
+                ConfigurationLoader().load(option: option, needs: [.servers, .gateway])
+            }
+            let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             Terminal.print("port=\(gateway.port)")
             try await StopSignals.run { signal in
                 logger.notice("stopping; a second signal ends at once", metadata: ["signal": "\(signal)"])
+            } onHangup: {
+                hangup.yield()
             } _: { stop in
+                let watching = Task { await reload.run(hangups: hangups) }
                 for await _ in stop { break }
+                watching.cancel()
                 await gateway.stop()
             }
         } catch {

@@ -41,10 +41,10 @@ struct TokenLedgerTests {
     func singleOther(settlement: Settlement) {
         var ledger = TokenLedger(tokenCount: 1)
         ledger.settle(0, as: settlement)
-        #expect(ledger.isComplete)
+        #expect(ledger.isComplete == true)
         #expect(ledger.isDone == (settlement == .delivered))
         if settlement != .delivered {
-            #expect(!ledger.hasDirty)
+            #expect(ledger.hasDirty == false)
             ledger.confirm(0)
             #expect(ledger.isDone && ledger.takeDirty() == [0])
         }
@@ -60,7 +60,7 @@ struct TokenLedgerTests {
         for token in ledger.open { ledger.settle(token, as: .delivered) }
         #expect(ledger.isComplete && ledger.isDone && ledger.deliveredCount == 8)
         #expect(ledger.takeDirty() == [1, 2, 3, 4, 5, 6, 7, 8])
-        #expect(TokenLedger(tokenCount: 3, done: TokenBits(capacity: 3, redisBitmap: [0xE0])).isComplete)
+        #expect(TokenLedger(tokenCount: 3, done: TokenBits(capacity: 3, redisBitmap: [0xE0])).isComplete == true)
     }
 
     /// What the ledger does, written so that it cannot be wrong: one settlement per token in a dictionary.
@@ -116,7 +116,7 @@ struct TokenLedgerTests {
         self.compare(ledger, model, seed)
     }
 
-    func compare(_ ledger: TokenLedger, _ model: Model, _ seed: UInt64) {
+    func compare(_ ledger: borrowing TokenLedger, _ model: Model, _ seed: UInt64) {
         #expect(ledger.alreadyDoneCount == model.before.count)
         var rebuilt: [Int: Settlement] = [:]
         var listed = 0

@@ -36,6 +36,9 @@ static void stamp(const char *prefix, uint64_t number) {
     }
 }
 
+// By delivery tag, which counts from 1.
+static bool *is_confirmed;
+
 // Takes the confirms that are there, or waits until no more than `most` are missing.
 static void take_confirms(amqp_connection_state_t connection, uint64_t published, uint64_t *confirmed, uint64_t most) {
     while (published - *confirmed > 0) {
@@ -48,14 +51,13 @@ static void take_confirms(amqp_connection_state_t connection, uint64_t published
         if (frame.frame_type != AMQP_FRAME_METHOD || frame.payload.method.id != AMQP_BASIC_ACK_METHOD)
             die("a message was returned or refused; does the queue of this app exist?");
         amqp_basic_ack_t *ack = frame.payload.method.decoded;
-        // Confirms may overtake each other when each stands for one message; a count is right either way.
-        static uint64_t highest = 0;
-        if (ack->multiple) {
-            if (ack->delivery_tag > highest) *confirmed += ack->delivery_tag - highest, highest = ack->delivery_tag;
-        } else {
-            (*confirmed)++;
-            if (ack->delivery_tag == highest + 1) highest = ack->delivery_tag;
+        // With many queues confirms overtake each other, and one for many may hold some that had one of their own.
+        static uint64_t lowest = 1;
+        uint64_t first = ack->multiple ? lowest : ack->delivery_tag;
+        for (uint64_t tag = first; tag <= ack->delivery_tag; tag++) {
+            if (!is_confirmed[tag]) is_confirmed[tag] = true, (*confirmed)++;
         }
+        if (ack->multiple && ack->delivery_tag >= lowest) lowest = ack->delivery_tag + 1;
         amqp_maybe_release_buffers(connection);
     }
 }
@@ -71,6 +73,7 @@ int main(int count, char **arguments) {
     long window = number_option(count, arguments, "--window", 2000);
     tokens = number_option(count, arguments, "--tokens", 1);
     const char *app = text_option(count, arguments, "--app", NULL);
+    const char *prefix = text_option(count, arguments, "--prefix", "0000");
     const char *lane = text_option(count, arguments, "--lane", "now");
     const char *exchange = text_option(count, arguments, "--exchange", "pushfleet");
 
@@ -90,6 +93,8 @@ int main(int count, char **arguments) {
         if (asprintf(&keys[i], "%s.%s", name, lane) < 0) die("no memory");
     }
 
+    is_confirmed = calloc(messages + 1, sizeof *is_confirmed);
+    if (is_confirmed == NULL) die("no memory");
     struct span span = begin_span();
     uint64_t confirmed = 0;
     for (long i = 0; i < messages; i++) {
@@ -104,7 +109,7 @@ int main(int count, char **arguments) {
         }
         long index = i % apps;
         body = bodies[index], body_size = sizes[index], token_places = places[index];
-        stamp((i * retried) / 100 != ((i + 1) * retried) / 100 ? "0503" : "0000", i);
+        stamp((i * retried) / 100 != ((i + 1) * retried) / 100 ? "0503" : prefix, i);
         char id[32];
         int id_size = snprintf(id, sizeof id, "bench-%ld", i);
         amqp_basic_properties_t properties = {
