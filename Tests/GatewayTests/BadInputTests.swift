@@ -52,16 +52,19 @@ import Testing
                 for _, key in ipairs(keys) do digest = redis.sha1hex(digest .. key .. redis.call('DUMP', key)) end
                 return { #keys, digest }
                 """
-            let redis: String = await self.test.gateway.desk.ask { core, done in
-                core.redis.send(RedisCommand("EVAL", script, "0")) { done("\($0)") }
-            }
+            // Not as the gateway's user, who may not look at everything.
+            let root = try await RedisSession.open(
+                RedisAddress(host: "127.0.0.1", port: UInt16(self.test.redis.port))
+            )
+            let redis = "\(try await root.send(RedisCommand("EVAL", script, "0")))"
+            root.close()
             let session = try await self.test.session()
             let queues =
                 GatewayTopology.common.queues.map(\.name)
                 + ["now", "bulk"].map { "pushfleet.\(TestGateway.app).\($0)" }
             let depths = try await session.queueDepths(queues)
             await session.close()
-            #expect(redis.contains("success") && depths.count == queues.count)
+            #expect(depths.count == queues.count)
             return "\(redis) \(depths.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.messages)" })"
         }
     }

@@ -161,11 +161,13 @@ import Testing
 
     @Test func `The first signing key that is offered is everybody's`() async throws {
         try await withRegistry { _, registry in
-            #expect(try await registry.ask { $0.signingKey($1) } == nil)
-            let first = try await registry.ask { $0.offerSigningKey(SealedCredential(text: "a"), $1) }
-            let second = try await registry.ask { $0.offerSigningKey(SealedCredential(text: "b"), $1) }
-            #expect(first?.text == "a" && second?.text == "a")
-            #expect(try await registry.ask { $0.signingKey($1) }?.text == "a")
+            for offered in ["a", "b"] {
+                let offer = SealedCredential(text: offered)
+                let found = try await registry.ask { registry, done in registry.offerSigningKey(offer, done) }
+                #expect(found?.text == "a")
+            }
+            let found = try await registry.ask { registry, done in registry.signingKey(done) }
+            #expect(found?.text == "a")
         }
     }
 }
