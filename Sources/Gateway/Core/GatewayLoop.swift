@@ -96,6 +96,7 @@ final class GatewayLoop {
         case .waiting(let reason), .authenticationFailed(let reason): obstacles.append("Redis: \(reason)")
         }
         if !self.isDeclared { obstacles.append("RabbitMQ: its queues are not declared yet") }
+        if self.signing.state == .looking { obstacles.append("the key that signs notifications is not there yet") }
         if let obstacle = self.outbox.obstacle { obstacles.append("RabbitMQ: \(obstacle)") }
         return obstacles
     }

@@ -43,7 +43,8 @@ final class SigningDesk {
         let found: Registry.Completion<SealedCredential?> = { [weak self] result in
             guard let self else { return }
             switch result {
-            case .failure: self.later()
+            // At the start it is still connecting.
+            case .failure: self.later(.milliseconds(100))
             case .success(nil): self.make()
             case .success(let sealed?): self.open(sealed)
             }

@@ -36,6 +36,7 @@ internal import Worker
             "apps.*.retry.min_backoff": retry.minBackoff, "apps.*.retry.max_backoff": retry.maxBackoff,
             "apps.*.retry.age_limit": retry.ageLimit, "gateway.skew": gateway.skew,
             "gateway.request_timeout": gateway.requestTimeout, "gateway.drain_timeout": gateway.drainTimeout,
+            "gateway.webhooks.timeout": gateway.webhooks.timeout,
         ]
         let numbers: [String: Int] = [
             "budget.connect_rate": settings.budget.connectRate,
@@ -51,6 +52,7 @@ internal import Worker
             "credentials.*.broadcast_connections": BroadcastHost(host: nil).connections,
             "gateway.port": Int(gateway.port), "gateway.max_connections": gateway.connectionLimit,
             "gateway.apns_connections": gateway.apns.maxConnections,
+            "gateway.webhooks.requests_per_host": gateway.webhooks.requestsPerHost,
         ]
         for key in SettingsTable.keys {
             let value = key.standard.flatMap { try? key.parse($0) }
