@@ -105,7 +105,8 @@ struct MessageReport: Encodable, Equatable {
         let trail: String
         /// Nothing older is known.
         let since: String?
-        /// Nothing older is known of what went well at once, and of everything else; later than `since` if memory was short.
+        /// Nothing older is known of what went well at once, and of everything else: later than `since` if memory was
+        /// short.
         let deliveredSince: String?
         let othersSince: String?
         /// Messages that workers could not write down.
@@ -128,7 +129,11 @@ struct MessageReport: Encodable, Equatable {
             tokens += shown.map { Token($0, of: story, facts.wanted) }
             guard wanted == nil else { continue }
             let rest = max(0, story.tokenCount - story.tokens.count)
-            if story.deliveries.last?.refusal != nil { states[.deadLetter, default: 0] += rest } else { unknown += rest }
+            if story.deliveries.last?.refusal != nil {
+                states[.deadLetter, default: 0] += rest
+            } else {
+                unknown += rest
+            }
         }
         self.messageId = facts.id
         self.state = Self.state(facts, states)
@@ -137,7 +142,8 @@ struct MessageReport: Encodable, Equatable {
         let chunks = facts.fanOut?.chunks ?? 1
         let isWhole = chunks <= 1 && facts.fanOut?.done != false
         self.scope = wanted != nil ? .endpoint : isWhole ? .message : .page
-        var counts = Dictionary(uniqueKeysWithValues: states.filter { $0.value > 0 }.map { ($0.key.rawValue, $0.value) })
+        let counted = states.filter { $0.value > 0 }
+        var counts = Dictionary(uniqueKeysWithValues: counted.map { ($0.key.rawValue, $0.value) })
         if unknown > 0 { counts["unknown"] = unknown }
         self.counts = counts
         self.tokens = tokens
