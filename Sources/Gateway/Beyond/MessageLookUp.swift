@@ -6,8 +6,9 @@ internal import Store
 
 /// `GET /pushfleet/messages/{id}`: what became of one publish, by the trail that workers write.
 ///
-/// Nothing is scanned: a publish to one endpoint has the message id as it is, everything else ids that are made of it and
-/// of the chunk, the application's number in the chunk, and the part (``FanOutChunk``), and each is looked up by itself.
+/// Nothing is scanned: a publish to one endpoint has the message id as it is, everything else ids that are made of it
+/// and of the chunk, the application's number in the chunk, and the part (``FanOutChunk``), and each is looked up by
+/// itself.
 struct MessageLookUp: Sendable {
     let run: ActionRun
 

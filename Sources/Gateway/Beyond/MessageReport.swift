@@ -101,7 +101,8 @@ struct MessageReport: Encodable, Equatable {
     }
 
     struct Coverage: Encodable, Equatable {
-        /// `on`, or `off`: there is no trail, since it is switched off or nothing was written for as long as it is kept.
+        /// `on`, or `off`: there is no trail, since it is switched off or nothing was written for as long as it is
+        /// kept.
         let trail: String
         /// Nothing older is known.
         let since: String?
