@@ -212,7 +212,7 @@ import Testing
         switch token.state {
         case .retry, .postponed, .held, .deadLetter, .gone: #expect(read.detail == Int(token.detail))
         case .sent: #expect(read.detail == Int(token.time))
-        case .waiting, .delivered, .returned, .done: #expect(read.detail == 0)
+        case .waiting, .delivered, .returned, .done, .cancelled: #expect(read.detail == 0)
         }
         #expect(read.earlier.map(\.connection) == earlier.map { Int($0.connection) })
         #expect(read.earlier.map(\.name) == earlier.map { Int($0.name) })
