@@ -12,6 +12,7 @@ internal import Store
 /// | `GET /pushfleet/endpoints?user=<CustomUserData>[&next=…]` | a user's endpoints |
 /// | `GET /pushfleet/subscriptions?endpoint=<ARN>` | an endpoint's subscriptions |
 /// | `POST /pushfleet/publish`, `{"user":…,"message":…,"structure":"json","attributes":{…}}` | to a user's devices |
+/// | `GET /pushfleet/messages/<id>[?next=… or ?endpoint=<ARN>]` | what became of a publish, see ``MessageLookUp`` |
 /// | `DELETE /pushfleet/messages/<id>` | takes a scheduled publish back, if it is not due yet |
 /// | `POST /pushfleet/purge?disabled_for=<seconds>` | deletes up to 1000 endpoints that have been disabled for so long |
 struct BeyondRoutes: Sendable {
@@ -37,6 +38,10 @@ struct BeyondRoutes: Sendable {
         case ("POST", "publish"):
             try self.allow("PublishToUser")
             return try await self.publish(body)
+        case ("GET", let path) where path.hasPrefix("messages/"):
+            try self.allow("LookUpMessages")
+            let lookUp = MessageLookUp(run: self.run)
+            return try await lookUp.answer(String(path.dropFirst("messages/".count)), query)
         case ("DELETE", let path) where path.hasPrefix("messages/"):
             try self.allow("CancelMessage")
             return try await self.cancel(String(path.dropFirst("messages/".count)))
