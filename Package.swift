@@ -12,12 +12,15 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
 ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -56,9 +59,8 @@ let rooms: [Target] = [
     .target(
         name: "Gateway",
         dependencies: [
-            "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, hummingbirdTLS,
-            logging,
-            serviceLifecycle,
+            "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", asyncHTTPClient, crypto, cryptoExtras,
+            hummingbird, hummingbirdTLS, logging, serviceLifecycle,
         ]
     ),
     .executableTarget(
@@ -136,7 +138,9 @@ let tests: [Target] = [
     .testTarget(
         name: "GatewayTests",
         dependencies: [
-            "Gateway", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestServers", crypto, logging,
+            "Gateway", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestRandom", "TestServers",
+            crypto,
+            cryptoExtras, hummingbird, logging,
         ]
     ),
     fleetSimulationTests,

@@ -15,6 +15,7 @@ package final class Gateway: Sendable {
     package let port: UInt16
 
     let desk: GatewayDesk
+    private let outside: GatewayOutside
     private let access: AccessBook
     private let services: ServiceGroup
     private let task: Task<Void, any Error>
@@ -24,6 +25,7 @@ package final class Gateway: Sendable {
     private init(
         port: UInt16,
         desk: GatewayDesk,
+        outside: GatewayOutside,
         access: AccessBook,
         services: ServiceGroup,
         task: Task<Void, any Error>,
@@ -32,6 +34,7 @@ package final class Gateway: Sendable {
     ) {
         self.port = port
         self.desk = desk
+        self.outside = outside
         self.access = access
         self.services = services
         self.task = task
@@ -43,11 +46,13 @@ package final class Gateway: Sendable {
     /// - Throws: when the address cannot be listened on, or a certificate cannot be used.
     package static func start(_ parts: GatewayParts, logger: Logger) async throws -> Gateway {
         let metrics = Metrics()
-        let desk = try GatewayDesk.start(parts, metrics: metrics)
+        let outside = GatewayOutside(parts.settings)
+        let desk = try GatewayDesk.start(parts, outside: outside, metrics: metrics)
         do {
-            return try await Self.listen(parts, desk: desk, metrics: metrics, logger: logger)
+            return try await Self.listen(parts, desk: desk, outside: outside, metrics: metrics, logger: logger)
         } catch {
             await desk.stop()
+            await outside.sender.stop()
             throw error
         }
     }
@@ -55,13 +60,21 @@ package final class Gateway: Sendable {
     private static func listen(
         _ parts: GatewayParts,
         desk: GatewayDesk,
+        outside: GatewayOutside,
         metrics: Metrics,
         logger: Logger
     ) async throws -> Gateway {
         let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
         let settings = parts.settings
         let topology = TopologyKeeper(parts.broker("declare"), logger: logger)
-        let service = GatewayService(settings, desk: desk, metrics: metrics, topology: topology, logger: logger)
+        let service = GatewayService(
+            settings,
+            desk: desk,
+            outside: outside,
+            metrics: metrics,
+            topology: topology,
+            logger: logger
+        )
         // Hummingbird's own lines name every request; ours are written where something is decided.
         let quiet = Logger(label: "gateway.http") { _ in SwiftLogNoOpLogHandler() }
         let application = Application(
@@ -80,9 +93,11 @@ package final class Gateway: Sendable {
             try await services.run()
         }
         for await port in ports {
+            outside.listens(on: port, settings)
             return Gateway(
                 port: UInt16(port),
                 desk: desk,
+                outside: outside,
                 access: service.access,
                 services: services,
                 task: task,
@@ -142,5 +157,6 @@ package final class Gateway: Sendable {
         limit.cancel()
         self.declaring.cancel()
         await self.desk.stop()
+        await self.outside.sender.stop()
     }
 }

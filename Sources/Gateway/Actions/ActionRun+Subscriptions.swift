@@ -10,12 +10,8 @@ extension ActionRun {
         case .application(let arn):
             guard self.isOwn(arn.application), let name = arn.key else { throw .noEndpointToSubscribe(arn) }
             subscriber = .endpoint(name)
-        case .sqs(let arn): subscriber = .other(protocol: "sqs", endpoint: arn)
-        case .http, .https:
-            // Better said at once than accepted and never delivered.
-            throw .invalidParameter(
-                "Amazon SNS does not support this protocol string: \(destination.transport.rawValue)"
-            )
+        case .sqs(let arn): subscriber = .other(protocol: "sqs", endpoint: arn.description)
+        case .http(let url), .https(let url): return try await self.subscribe(call, url)
         }
         let attributes = try call.attributes().plain
         let topic = call.topic.name
@@ -32,13 +28,6 @@ extension ActionRun {
             guard case .application(let arn) = destination else { throw .internalFailure }
             throw .noEndpointToSubscribe(arn)
         }
-    }
-
-    func unsubscribe(_ call: Unsubscribe) async throws(SNSError) -> Answer {
-        if self.isOwn(call.subscription.topic), let name = call.subscription.key {
-            _ = try await self.ask { registry, done in registry.unsubscribe(name, done) }
-        }
-        return .done(.unsubscribe)
     }
 
     func listSubscriptions(_ call: ListSubscriptions) async throws(SNSError) -> Answer {
@@ -78,11 +67,12 @@ extension ActionRun {
     func subscriptionAttributes(_ call: GetSubscriptionAttributes) async throws(SNSError) -> Answer {
         let subscription = try await self.requireSubscription(call.subscription)
         guard let entry = self.entry(subscription) else { throw .internalFailure }
+        let confirmation = subscription.confirmation
         var attributes = [
-            "ConfirmationWasAuthenticated": "true", "Endpoint": entry.endpoint, "Owner": entry.owner,
-            "PendingConfirmation": "false", "Protocol": entry.transport, "RawMessageDelivery": "false",
-            "SubscriptionArn": "\(call.subscription)", "SubscriptionPrincipal": self.principal.arn,
-            "TopicArn": "\(entry.topic)",
+            "ConfirmationWasAuthenticated": "\(confirmation?.wasAuthenticated ?? true)", "Endpoint": entry.endpoint,
+            "Owner": entry.owner, "PendingConfirmation": "\(confirmation?.isPending ?? false)",
+            "Protocol": entry.transport, "RawMessageDelivery": "false", "SubscriptionArn": "\(call.subscription)",
+            "SubscriptionPrincipal": confirmation?.principal ?? self.principal.arn, "TopicArn": "\(entry.topic)",
         ]
         for (name, value) in subscription.attributes where !value.isEmpty { attributes[name] = value }
         if attributes["FilterPolicy"] == nil {
@@ -120,10 +110,10 @@ extension ActionRun {
         case .endpoint(let name):
             transport = "application"
             endpoint = self.arn(name)?.description ?? ""
-        case .other(let name, let place): (transport, endpoint) = (name, place)
+        case .other(let name, let place): (transport, endpoint) = (name, WebhookURL(place)?.shown ?? place)
         }
         return Answer.SubscriptionEntry(
-            arn: arn,
+            arn: subscription.confirmation?.isPending == true ? nil : arn,
             topic: arn.topic,
             owner: self.settings.account,
             transport: transport,

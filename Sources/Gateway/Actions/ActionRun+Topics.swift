@@ -19,17 +19,27 @@ extension ActionRun {
     func topicAttributes(_ call: GetTopicAttributes) async throws(SNSError) -> Answer {
         let topic = try await self.requireTopic(call.topic)
         var attributes = TopicAttributes.fresh(call.topic)
-        attributes["SubscriptionsConfirmed"] = "\(topic.subscriptions)"
-        for (name, value) in topic.attributes where !name.hasPrefix(Self.permission("")) {
+        attributes["SubscriptionsConfirmed"] = "\(topic.subscriptions - topic.pending)"
+        attributes["SubscriptionsPending"] = "\(topic.pending)"
+        for (name, value) in topic.attributes where !name.hasPrefix(TopicPermission.prefix) {
             if !value.isEmpty || name == "DisplayName" { attributes[name] = value }
         }
+        let permissions = TopicPermission.all(in: topic.attributes)
+        attributes["Policy"] = attributes["Policy"].flatMap { TopicPolicy($0)?.adding(permissions, to: call.topic) }
         return .getTopicAttributes(attributes)
     }
 
     func setTopic(_ call: SetTopicAttributes) async throws(SNSError) -> Answer {
         guard self.isOwn(call.topic) else { throw .noTopic }
         let name = call.topic.name
-        let attributes = [call.attribute: call.value]
+        var changed = [call.attribute: call.value]
+        if call.attribute == "Policy" {
+            // A new policy stands for itself; what was added to the former one goes with that.
+            for permission in TopicPermission.all(in: try await self.requireTopic(call.topic).attributes) {
+                changed[permission.attribute] = ""
+            }
+        }
+        let attributes = changed
         let change = try await self.ask { registry, done in registry.setTopic(name, attributes: attributes, done) }
         guard change != .missing else { throw .noTopic }
         return .done(.setTopicAttributes)
@@ -85,23 +95,28 @@ extension ActionRun {
 
     func addPermission(_ call: AddPermission) async throws(SNSError) -> Answer {
         let topic = try await self.requireTopic(call.topic)
-        let attribute = Self.permission(call.label)
-        guard topic.attributes[attribute] ?? "" == "" else { throw .statementExists }
-        let value = (call.accounts + ["|"] + call.actions).joined(separator: " ")
+        let permission = TopicPermission(label: call.label, accounts: call.accounts, actions: call.actions)
+        let policy = topic.attributes["Policy"].flatMap(TopicPolicy.init)
+        guard topic.attributes[permission.attribute] ?? "" == "", policy?.has(call.label) != true else {
+            throw .statementExists
+        }
         let name = topic.name
-        _ = try await self.ask { registry, done in registry.setTopic(name, attributes: [attribute: value], done) }
+        let change = [permission.attribute: permission.value]
+        _ = try await self.ask { registry, done in registry.setTopic(name, attributes: change, done) }
         return .done(.addPermission)
     }
 
     func removePermission(_ call: RemovePermission) async throws(SNSError) -> Answer {
         let topic = try await self.requireTopic(call.topic)
-        let attribute = Self.permission(call.label)
-        let name = topic.name
-        _ = try await self.ask { registry, done in registry.setTopic(name, attributes: [attribute: ""], done) }
+        let permission = TopicPermission(label: call.label, accounts: [], actions: [])
+        var changed = [permission.attribute: ""]
+        if let policy = topic.attributes["Policy"].flatMap(TopicPolicy.init), policy.has(call.label) {
+            changed["Policy"] = policy.removing(call.label)
+        }
+        let (name, attributes) = (topic.name, changed)
+        _ = try await self.ask { registry, done in registry.setTopic(name, attributes: attributes, done) }
         return .done(.removePermission)
     }
-
-    private static func permission(_ label: String) -> String { "permission/\(label)" }
 
     func requireTopic(_ arn: TopicARN) async throws(SNSError) -> RegisteredTopic {
         guard self.isOwn(arn) else { throw .noTopic }

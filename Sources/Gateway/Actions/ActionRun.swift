@@ -34,7 +34,7 @@ struct ActionRun: Sendable {
         case .addPermission(let call): try await self.addPermission(call)
         case .removePermission(let call): try await self.removePermission(call)
         case .subscribe(let call): try await self.subscribe(call)
-        case .confirmSubscription: throw .invalidParameter("Token")
+        case .confirmSubscription(let call): try await self.confirm(call)
         case .unsubscribe(let call): try await self.unsubscribe(call)
         case .listSubscriptions(let call): try await self.listSubscriptions(call)
         case .listSubscriptionsByTopic(let call): try await self.listSubscriptions(call)

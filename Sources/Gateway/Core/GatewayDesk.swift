@@ -12,11 +12,11 @@ final class GatewayDesk: Sendable {
     }
 
     /// Starts the thread; connecting goes on in the background and never gives up.
-    static func start(_ parts: GatewayParts, metrics: Metrics) throws -> GatewayDesk {
+    static func start(_ parts: GatewayParts, outside: GatewayOutside, metrics: Metrics) throws -> GatewayDesk {
         let holder = Mutex<Result<LoopBound<GatewayLoop>, any Error>?>(nil)
         let thread = try LoopThread.start(name: "gateway") { loop in
             do {
-                let core = try GatewayLoop(parts, metrics: metrics, on: loop)
+                let core = try GatewayLoop(parts, outside: outside, metrics: metrics, on: loop)
                 core.start()
                 holder.withLock { $0 = .success(LoopBound(core, to: loop)) }
             } catch {

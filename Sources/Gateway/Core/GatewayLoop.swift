@@ -24,14 +24,17 @@ final class GatewayLoop {
     private(set) var credentials: CredentialDesk!
     private var fanOut: FanOutDesk!
     private var feedback: FeedbackDesk!
-    private var receipts: ReceiptDesk!
+    private(set) var receipts: ReceiptDesk!
     private var sweeper: Sweeper!
+    private(set) var signing: SigningDesk!
+    private var webhooks: WebhookDesk!
+    let signer: EnvelopeSigner
     /// Publishes; deliveries come and are settled on a connection of their own, which no alarm can stall.
     private let client: BrokerClient
     private let intake: BrokerClient
     private let intakeState: BrokerState
 
-    init(_ parts: GatewayParts, metrics: Metrics, on loop: EventLoop) throws {
+    init(_ parts: GatewayParts, outside: GatewayOutside, metrics: Metrics, on loop: EventLoop) throws {
         self.loop = loop
         self.parts = parts
         self.metrics = metrics
@@ -44,6 +47,7 @@ final class GatewayLoop {
         self.intakeState = BrokerState()
         self.intake = try BrokerClient(parts.broker("consume"), on: loop, delegate: self.intakeState)
         self.registry = Registry(self.redis)
+        self.signer = outside.signer
         self.applications = ApplicationCache(core: self)
         self.publishing = Publishing(core: self)
         self.events = EventDesk(core: self)
@@ -52,6 +56,8 @@ final class GatewayLoop {
         self.feedback = FeedbackDesk(core: self)
         self.receipts = ReceiptDesk(core: self)
         self.sweeper = Sweeper(core: self)
+        self.signing = SigningDesk(core: self, signer: outside.signer)
+        self.webhooks = WebhookDesk(core: self, sender: outside.sender)
     }
 
     func start() {
@@ -59,7 +65,9 @@ final class GatewayLoop {
         self.fanOut.start(self.intake)
         self.feedback.start(self.intake)
         self.receipts.start(self.intake)
+        self.webhooks.start(self.intake)
         self.sweeper.start()
+        self.signing.start()
         self.credentials.start()
     }
 

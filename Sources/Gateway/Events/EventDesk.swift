@@ -30,8 +30,8 @@ final class EventDesk {
             publishedAt: event.time.milliseconds,
             message: SNS.Message(text: event.message, subject: String(event.subject.prefix(99)))
         )
-        let notification = Notification(order, event.message, settings: self.core.parts.settings)
-        for message in [notification.event(topic: topic), Publishing.message(order)] {
+        let arn = self.core.parts.settings.arn(topic: topic)
+        for message in [Notification.event(order, event.message, topic: arn), Publishing.message(order)] {
             _ = self.core.outbox.publish(message) { _ in }
         }
         self.core.metrics.add(.events)

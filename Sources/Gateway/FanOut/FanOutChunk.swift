@@ -11,6 +11,8 @@ struct FanOutChunk {
         let app: String
         let token: String
         let mayRepeat: Bool
+        /// Whether its application wants to know what becomes of pushes.
+        var isLogged = false
 
         /// Names it among all devices of an order.
         var key: String { "\(self.app) \(self.token)" }
@@ -49,7 +51,8 @@ struct FanOutChunk {
                 application: endpoint.name.application,
                 app: app,
                 token: endpoint.token.text,
-                mayRepeat: endpoint.mayShareToken
+                mayRepeat: endpoint.mayShareToken,
+                isLogged: recipient.isLogged
             )
             if seen.insert(device.key).inserted { self.devices.append(device) } else { self.duplicates += 1 }
         }
@@ -75,7 +78,8 @@ struct FanOutChunk {
         publishedAt: UnixTime,
         lane: Lane,
         push: (Device) -> PlatformPush?,
-        notBefore: UnixTime? = nil
+        notBefore: UnixTime? = nil,
+        wantsReceipt: (Device) -> Bool = { _ in false }
     ) -> [Broker.Message] {
         let headers = Schedule(notBefore, publishedAt: publishedAt)?.headers(id) ?? []
         var groups: [String: [Device]] = [:]
@@ -91,7 +95,13 @@ struct FanOutChunk {
                     exchange: FleetTopology.exchange,
                     routingKey: "\(group.key).\(lane.rawValue)",
                     properties: properties,
-                    body: push.envelope(app: app, tokens: devices.map(\.token), now: publishedAt, notBefore: notBefore)
+                    body: push.envelope(
+                        app: app,
+                        tokens: devices.map(\.token),
+                        now: publishedAt,
+                        notBefore: notBefore,
+                        wantsReceipt: wantsReceipt(group.value[0])
+                    )
                 )
             }
         }

@@ -21,13 +21,14 @@ final class FanOutJob {
     private let owner: String
     private let chunkSize: Int
     private var progress = FanOutProgress.start
+    private var topic = TopicDelivery()
     private var isOver = false
     private let ended: (End) -> Void
 
     /// - Parameter ended: called once, unless the job is abandoned.
     init(_ order: FanOutOrder, core: GatewayLoop, chunkSize: Int = 1000, ended: @escaping (End) -> Void) {
         self.order = order
-        self.plan = FanOutPlan(order, settings: core.parts.settings)
+        self.plan = FanOutPlan(order, settings: core.parts.settings, signer: core.signer)
         self.core = core
         self.owner = InstanceID().description
         self.chunkSize = chunkSize
@@ -65,7 +66,11 @@ final class FanOutJob {
             case .success(let page?):
                 let chunk = FanOutChunk(page.recipients) { self.plan.wants($0) }
                 self.core.metrics.add(.fanoutFiltered, chunk.filtered)
-                self.claimTokens(of: chunk, self.plan.notifications(page.recipients), next: page.next)
+                self.topic = page.topic
+                if chunk.devices.contains(where: { self.plan.wantsReceipt($0, page.topic) }) {
+                    self.core.receipts.remember(self.order.topic, of: self.order.messageID)
+                }
+                self.claimTokens(of: chunk, self.plan.notifications(page), next: page.next)
             }
         }
     }
@@ -95,7 +100,8 @@ final class FanOutJob {
                 publishedAt: UnixTime(milliseconds: self.order.publishedAt),
                 lane: isSmall ? .now : .bulk,
                 push: { self.plan.push(for: $0) },
-                notBefore: self.plan.notBefore
+                notBefore: self.plan.notBefore,
+                wantsReceipt: { self.plan.wantsReceipt($0, self.topic) }
             ) + others
         self.core.metrics.add(.fanoutDuplicates, chunk.duplicates)
         var unconfirmed = messages.count

@@ -7,15 +7,17 @@ internal import SNS
 final class FanOutPlan {
     private let order: FanOutOrder
     private let settings: GatewaySettings
+    private let signer: EnvelopeSigner
     private let content: PublishContent?
     private let attributes: MessageAttributes
     private var pushes: [String: PlatformPush?] = [:]
     private var policies: [String: FilterPolicy?] = [:]
     private var subjects: [String: FilterSubject] = [:]
 
-    init(_ order: FanOutOrder, settings: GatewaySettings) {
+    init(_ order: FanOutOrder, settings: GatewaySettings, signer: EnvelopeSigner) {
         self.order = order
         self.settings = settings
+        self.signer = signer
         let message = order.content
         self.attributes = message.attributes
         self.content = try? PublishContent(message)
@@ -43,13 +45,22 @@ final class FanOutPlan {
     }
 
     private func subject(for recipient: Recipient) -> FilterSubject {
-        var platform: Platform?
-        if case .endpoint(let endpoint, _, _) = recipient.subscriber {
-            platform = Platform(rawValue: endpoint.name.application.platform)
+        let key: String
+        let text: String?
+        switch recipient.subscriber {
+        case .endpoint(let endpoint, _, _):
+            key = endpoint.name.application.platform
+            if let known = self.subjects[key] { return known }
+            text = Platform(rawValue: key).flatMap { self.content?.text(for: $0) }
+        case .other(let transport, _):
+            key = transport
+            if let known = self.subjects[key] { return known }
+            text = self.content?.text(forTransport: transport)
+        case .dangling:
+            key = ""
+            text = nil
         }
-        let key = platform?.rawValue ?? ""
-        if let known = self.subjects[key] { return known }
-        let subject = FilterSubject(self.attributes, body: self.content?.text(for: platform) ?? "")
+        let subject = FilterSubject(self.attributes, body: text ?? "")
         self.subjects[key] = subject
         return subject
     }
@@ -63,12 +74,37 @@ final class FanOutPlan {
         return push
     }
 
-    /// What subscribers get that are no devices: a queue of RabbitMQ for each of protocol `sqs`.
-    func notifications(_ recipients: [Recipient]) -> [Broker.Message] {
-        recipients.compactMap { recipient in
-            guard case .other("sqs", let arn) = recipient.subscriber, self.wants(recipient) else { return nil }
-            return Notification(self.order, self.content?.text(for: nil) ?? "", settings: self.settings)
-                .message(toQueueOf: arn, subscription: recipient.subscription)
+    /// What subscribers get that are no devices: a queue of RabbitMQ for each of protocol `sqs`; those that may need more
+    /// than one attempt are orders of their own.
+    func notifications(_ page: Recipients) -> [Broker.Message] {
+        page.recipients.compactMap { recipient in
+            guard case .other(let transport, let endpoint) = recipient.subscriber, self.wants(recipient),
+                let content = self.content
+            else { return nil }
+            let order = WebhookOrder(
+                self.order,
+                content.text(forTransport: transport),
+                to: recipient,
+                transport,
+                endpoint,
+                topic: page.topic
+            )
+            switch transport {
+            case "http", "https": return order.message(at: UnixTime(milliseconds: self.order.publishedAt))
+            case "sqs" where order.deadLetterQueue != nil:
+                return order.message(at: UnixTime(milliseconds: self.order.publishedAt))
+            case "sqs":
+                return QueueARN(endpoint).map {
+                    Notification(order, settings: self.settings)
+                        .message(toQueue: $0.name, isMandatory: false, signer: self.signer)
+                }
+            default: return nil
+            }
         }
+    }
+
+    /// Whether somebody wants to know what becomes of pushes to this device.
+    func wantsReceipt(_ device: FanOutChunk.Device, _ topic: TopicDelivery) -> Bool {
+        topic.isLogged || device.isLogged
     }
 }

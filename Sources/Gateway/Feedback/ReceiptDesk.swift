@@ -23,10 +23,34 @@ final class ReceiptDesk {
         )
     }
 
-    /// Whether pushes for an application shall be told of one by one.
+    /// Whether pushes to an application's endpoints shall be told of one by one.
     static func wantsReceipts(_ application: PlatformApplication) -> Bool {
-        ["SuccessFeedbackRoleArn", "FailureFeedbackRoleArn", "EventDeliveryFailure"].contains {
-            !(application.attributes[$0] ?? "").isEmpty
+        self.isLogged(application) || !(application.attributes["EventDeliveryFailure"] ?? "").isEmpty
+    }
+
+    /// The same for parts of a publish to many, of whose failures no event tells.
+    static func isLogged(_ application: PlatformApplication) -> Bool { DeliveryLog(application).isOn }
+
+    // MARK: Topics
+
+    private static func topicKey(_ messageID: String) -> String { "pf:fanout:{\(messageID)}:topic" }
+
+    /// A receipt names the message and not the topic.
+    private static let topicLife = Duration.seconds(3 * 24 * 3600)
+
+    /// Keeps in mind which topic a message went to; called before it is published.
+    func remember(_ topic: String, of messageID: String) {
+        var command = RedisCommand("SET", Self.topicKey(messageID), topic, "PX")
+        command.add(Self.topicLife.milliseconds)
+        self.core.redis.send(command) { _ in }
+    }
+
+    /// The topic of which the report's message is a part; nil if it was for one endpoint, or nobody remembers.
+    private func topic(of report: TokenReport, _ completion: @escaping (RegisteredTopic?) -> Void) {
+        guard report.directMessageID == nil, let id = report.publishedID else { return completion(nil) }
+        self.core.redis.send(RedisCommand("GET", Self.topicKey("\(id)"))) { [core] result in
+            guard case .success(let reply) = result, let name = reply.text else { return completion(nil) }
+            core.registry.topic(name) { result in completion((try? result.get()).flatMap { $0 }) }
         }
     }
 
@@ -53,35 +77,44 @@ final class ReceiptDesk {
             case .success(nil): consumer.ack(id)
             case .success(let endpoint?):
                 self.core.applications.application(name) { result in
-                    if case .success(let application?) = result { self.tell(report, endpoint.name, application) }
-                    consumer.ack(id)
+                    guard case .success(let application?) = result else {
+                        consumer.ack(id)
+                        return
+                    }
+                    self.topic(of: report) { topic in
+                        self.tell(report, endpoint.name, application, topic)
+                        consumer.ack(id)
+                    }
                 }
             }
         }
     }
 
-    private func tell(_ report: TokenReport, _ endpoint: EndpointName, _ application: PlatformApplication) {
+    private func tell(
+        _ report: TokenReport,
+        _ endpoint: EndpointName,
+        _ application: PlatformApplication,
+        _ topic: RegisteredTopic?
+    ) {
         let isDelivered = report.outcome == "delivered"
         if report.outcome == "dead_lettered", let message = report.directMessageID {
-            let type = FailureType(deadLetter: report.reason ?? "")
+            let type = FailureType(deadLetter: report)
             let attempts = report.attempts ?? 0
             self.core.events.tell(.deliveryFailure(type, attempts: attempts, messageID: message), endpoint)
         }
-        let attribute = isDelivered ? "SuccessFeedbackRoleArn" : "FailureFeedbackRoleArn"
-        guard !(application.attributes[attribute] ?? "").isEmpty, let id = report.publishedID else { return }
-        if isDelivered {
-            let rate = application.attributes["SuccessFeedbackSampleRate"].flatMap { Int($0) } ?? 100
-            guard Int.random(in: 0..<100) < rate else { return }
-        }
+        let logs = [DeliveryLog(application)] + (topic.map { [DeliveryLog($0)] } ?? [])
+        let chance = Int.random(in: 0..<100)
+        guard logs.contains(where: { $0.wants(isSuccess: isDelivered, chance: chance) }), let id = report.publishedID
+        else { return }
         guard let destination = self.core.parts.settings.arn(endpoint) else { return }
         let latency = Duration.milliseconds(report.latency ?? 0)
         let status = DeliveryStatus(
             isSuccess: isDelivered,
             messageID: id,
-            topic: nil,
+            topic: topic.map { self.core.parts.settings.arn(topic: $0.name) },
             published: self.core.loop.wallTime - latency,
             statusCode: isDelivered ? 200 : report.outcome == "token_gone" ? 410 : 400,
-            dwell: latency,
+            dwell: max(.zero, latency - .milliseconds(report.apnsLatency ?? 0)),
             token: report.token,
             attempts: report.attempts ?? 0,
             providerResponse: report.apnsReason ?? report.reason ?? "",
@@ -108,16 +141,4 @@ extension ReceiptDesk: ConsumerDelegate {
     func consumer(_: Consumer, didLose _: Int, _: BrokerError) {}
 
     func consumer(_: Consumer, didChange _: Consumer.State) {}
-}
-
-extension FailureType {
-    /// - Parameter reason: of a dead letter, in the fleet's words.
-    fileprivate init(deadLetter reason: String) {
-        switch reason {
-        case "suspect_token": self = .invalidPlatformToken
-        case "expired", "age_limit", "retry_limit": self = .timeToLiveExpired
-        case "payload_too_large", "payload_lint", "invalid_field", "invalid_json": self = .invalidNotification
-        default: self = .unexpectedFailure
-        }
-    }
 }

@@ -14,6 +14,8 @@ struct TokenReport: Decodable, Sendable, Equatable {
     var outcome: String?
     var attempts: Int?
     var latency: Int64?
+    /// Milliseconds of it that Apple took.
+    var apnsLatency: Int64?
     var apnsID: String?
     var apnsReason: String?
 
@@ -22,6 +24,7 @@ struct TokenReport: Decodable, Sendable, Equatable {
         case invalidSince = "invalid_since"
         case messageID = "message_id"
         case latency = "latency_ms"
+        case apnsLatency = "apns_latency_ms"
         case apnsID = "apns_id"
         case apnsReason = "apns_reason"
     }

@@ -28,6 +28,10 @@ final class Metrics: Sendable {
         case swept = "pushfleet_gateway_swept_total"
         case redisFailures = "pushfleet_gateway_redis_failures_total"
         case events = "pushfleet_gateway_events_total"
+        case webhooksDelivered = "pushfleet_gateway_webhooks_delivered_total"
+        case webhooksFailed = "pushfleet_gateway_webhooks_failed_total"
+        case webhooksDeadLettered = "pushfleet_gateway_webhooks_dead_lettered_total"
+        case webhooksLost = "pushfleet_gateway_webhooks_lost_total"
 
         var help: String {
             switch self {
@@ -42,6 +46,10 @@ final class Metrics: Sendable {
             case .swept: "Endpoints of deleted applications and dangling subscriptions that were cleaned up."
             case .redisFailures: "Calls that failed because Redis did not answer."
             case .events: "Event notifications published."
+            case .webhooksDelivered: "Messages that http subscribers have taken, and queues with a redrive policy."
+            case .webhooksFailed: "Attempts to deliver to these that failed."
+            case .webhooksDeadLettered: "Messages for these that went to a dead-letter queue."
+            case .webhooksLost: "Messages for these that were given up without a dead-letter queue."
             }
         }
     }

@@ -1,94 +1,82 @@
 internal import Broker
-internal import Foundation
 internal import Push
 internal import Registry
 internal import SNS
 
-/// A message to a subscriber that is no device, in Amazon's envelope. Source: Amazon SNS Developer Guide, "HTTP/HTTPS
-/// notification JSON format". There is no signature: RabbitMQ knows who may publish.
+/// A message to a subscriber that is no device, for RabbitMQ: in Amazon's envelope, or raw.
 struct Notification {
-    private let envelope: Envelope
+    private let order: WebhookOrder
+    private let envelope: SubscriberMessage
+    private let subscription: SubscriptionARN?
 
-    private struct Envelope: Encodable {
-        struct Attribute: Encodable {
-            let type: String
-            let value: String
-
-            enum CodingKeys: String, CodingKey {
-                case type = "Type"
-                case value = "Value"
-            }
-        }
-
-        let type = "Notification"
-        let messageID: String
-        let topicARN: String
-        let subject: String?
-        let message: String
-        let timestamp: String
-        let attributes: [String: Attribute]?
-
-        enum CodingKeys: String, CodingKey {
-            case type = "Type"
-            case messageID = "MessageId"
-            case topicARN = "TopicArn"
-            case subject = "Subject"
-            case message = "Message"
-            case timestamp = "Timestamp"
-            case attributes = "MessageAttributes"
-        }
+    init(_ order: WebhookOrder, settings: GatewaySettings) {
+        let topic = settings.arn(topic: order.topic)
+        self.order = order
+        self.subscription = SNS.UUID(order.subscription).map { SubscriptionARN(topic: topic, id: $0) }
+        self.envelope = SubscriberMessage(order, topic: topic)
     }
 
-    init(_ order: FanOutOrder, _ text: String, settings: GatewaySettings) {
-        var attributes: [String: Envelope.Attribute] = [:]
-        for attribute in order.attributes {
-            attributes[attribute.name] = Envelope.Attribute(
-                type: attribute.type,
-                value: attribute.text ?? attribute.binary?.base64EncodedString() ?? ""
+    /// For a queue, by its name. One that is not there loses the message, unless it is mandatory.
+    func message(toQueue name: String, isMandatory: Bool, signer: EnvelopeSigner) -> Broker.Message {
+        var properties = MessageProperties()
+        properties.messageID = Array("\(self.order.messageID).\(self.order.subscription)".utf8)
+        properties.timestamp = UnixTime(milliseconds: self.order.publishedAt)
+        let body: [UInt8]
+        if self.order.isRaw {
+            body = Array(self.order.text.utf8)
+            // Amazon gives them to the queue's message as attributes.
+            properties.headers = self.order.attributes.map { Header($0.name, .string($0.shown.value)) }
+            if properties.headers.reduce(0, { $0 + $1.name.utf8.count + "\($1.value)".utf8.count }) > 64 * 1024 {
+                properties.headers = []
+            }
+        } else {
+            body = self.envelope.body(
+                signer.seal(self.envelope, version: self.order.signatureVersion),
+                unsubscribeURL: self.subscription.map(signer.unsubscribeURL)
             )
         }
-        self.envelope = Envelope(
-            messageID: order.messageID,
-            topicARN: settings.arn(topic: order.topic).description,
-            subject: order.subject,
-            message: text,
-            timestamp: UnixTime(milliseconds: order.publishedAt).iso8601,
-            attributes: attributes.isEmpty ? nil : attributes
-        )
-    }
-
-    /// The envelope as JSON.
-    var body: [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(self.envelope) else { preconditionFailure("text is always JSON") }
-        return Array(data)
-    }
-
-    /// For a subscriber of protocol `sqs`: the queue of RabbitMQ whose name is the last part of the ARN. A queue that is
-    /// not there loses the message, as Amazon's is lost without a dead-letter queue.
-    func message(toQueueOf arn: String, subscription: ResourceID) -> Broker.Message {
-        var properties = MessageProperties()
-        properties.messageID = Array("\(self.envelope.messageID).\(subscription)".utf8)
-        let name = arn.split(separator: ":").last.map(String.init) ?? ""
         return Broker.Message(
             exchange: "",
-            routingKey: String(name.prefix(255)),
+            routingKey: name,
             properties: properties,
-            body: self.body,
-            isMandatory: false
+            body: body,
+            isMandatory: isMandatory
         )
     }
 
     /// For whoever listens to events, by the topic's name.
-    func event(topic: String) -> Broker.Message {
+    static func event(_ order: FanOutOrder, _ text: String, topic: TopicARN) -> Broker.Message {
         var properties = MessageProperties()
-        properties.messageID = Array(self.envelope.messageID.utf8)
+        properties.messageID = Array(order.messageID.utf8)
+        var envelope = SubscriberMessage(
+            .notification,
+            id: order.messageID,
+            topic: topic,
+            text: text,
+            time: UnixTime(milliseconds: order.publishedAt)
+        )
+        envelope.subject = order.subject
         return Broker.Message(
             exchange: GatewayTopology.events,
-            routingKey: String(topic.prefix(255)),
+            routingKey: String(order.topic.prefix(255)),
             properties: properties,
-            body: self.body
+            body: envelope.body(nil)
         )
+    }
+}
+
+extension SubscriberMessage {
+    /// What the order says, in the envelope.
+    init(_ order: WebhookOrder, topic: TopicARN) {
+        self.init(
+            Kind(rawValue: order.kind) ?? .notification,
+            id: order.messageID,
+            topic: topic,
+            text: order.text,
+            time: UnixTime(milliseconds: order.publishedAt)
+        )
+        self.subject = order.subject
+        self.attributes = order.attributes.map(\.shown)
+        self.token = order.token
     }
 }

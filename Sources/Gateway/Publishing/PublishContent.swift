@@ -31,12 +31,13 @@ struct PublishContent {
     }
 
     /// The text that a platform's devices get, before it is wrapped; what filters of scope `MessageBody` look at.
-    /// - Parameter platform: nil for subscribers that are no devices, who get `default`.
-    func text(for platform: Platform?) -> String {
-        if let platform { return self.body.text(for: platform)?.text ?? "" }
+    func text(for platform: Platform) -> String { self.body.text(for: platform)?.text ?? "" }
+
+    /// The text that a subscriber gets that is no device: the one for its protocol, such as `http`, or `default`.
+    func text(forTransport transport: String) -> String {
         switch self.body {
-        case .plain(let text): return text
-        case .perPlatform(let texts): return texts["default"] ?? ""
+        case .plain(let text): text
+        case .perPlatform(let texts): texts[ExactText(transport)] ?? texts["default"] ?? ""
         }
     }
 

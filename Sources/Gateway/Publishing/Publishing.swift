@@ -127,18 +127,22 @@ final class Publishing {
 
     /// A topic of few subscribers needs no order: all is confirmed before the answer.
     private func direct(_ order: FanOutOrder, _ page: Recipients) -> [Broker.Message] {
-        let plan = FanOutPlan(order, settings: self.core.parts.settings)
+        let plan = FanOutPlan(order, settings: self.core.parts.settings, signer: self.core.signer)
         let chunk = FanOutChunk(page.recipients) { plan.wants($0) }
         self.core.metrics.add(.fanoutFiltered, chunk.filtered)
         self.core.metrics.add(.fanoutDuplicates, chunk.duplicates)
+        if chunk.devices.contains(where: { plan.wantsReceipt($0, page.topic) }) {
+            self.core.receipts.remember(order.topic, of: order.messageID)
+        }
         return chunk.messages(
             order: order.messageID,
             chunk: 0,
             publishedAt: UnixTime(milliseconds: order.publishedAt),
             lane: .now,
             push: { plan.push(for: $0) },
-            notBefore: plan.notBefore
-        ) + plan.notifications(page.recipients)
+            notBefore: plan.notBefore,
+            wantsReceipt: { plan.wantsReceipt($0, page.topic) }
+        ) + plan.notifications(page)
     }
 
     static func message(_ order: FanOutOrder) -> Broker.Message {
@@ -172,7 +176,7 @@ final class Publishing {
                     publishedAt: core.loop.wallTime.milliseconds,
                     message: order.message
                 )
-                let plan = FanOutPlan(job, settings: core.parts.settings)
+                let plan = FanOutPlan(job, settings: core.parts.settings, signer: core.signer)
                 guard core.outbox.obstacle == nil else { throw .unavailable }
                 let messages = chunk.messages(
                     order: job.messageID,
@@ -180,7 +184,8 @@ final class Publishing {
                     publishedAt: core.loop.wallTime,
                     lane: .now,
                     push: { plan.push(for: $0) },
-                    notBefore: plan.notBefore
+                    notBefore: plan.notBefore,
+                    wantsReceipt: \.isLogged
                 )
                 self.send(messages, of: order, order.id, schedule) { completion($0.map { _ in chunk.devices.count }) }
             } catch {

@@ -48,7 +48,13 @@ final class UserDevices {
                 let isFit = endpoint.isEnabled && Contract.tokenDigits.contains(token.utf8.count)
                 if let application, application.isEnabled, let app = application.fleetApp, isFit {
                     self.devices.append(
-                        FanOutChunk.Device(application: application.name, app: app, token: token, mayRepeat: false)
+                        FanOutChunk.Device(
+                            application: application.name,
+                            app: app,
+                            token: token,
+                            mayRepeat: false,
+                            isLogged: ReceiptDesk.isLogged(application)
+                        )
                     )
                 }
                 self.add(endpoints.dropFirst(), done)

@@ -22,6 +22,8 @@ struct GatewayResponder: HTTPResponder {
         switch path {
         case "/livez", "/readyz", "/metrics":
             if request.method == .get { return Self.response(await self.service.probe(path)) }
+        case _ where path.hasPrefix(SigningKey.prefix):
+            if request.method == .get { return Self.response(self.service.certificate(path)) }
         default: break
         }
         guard let body = try await Self.body(request) else { return Self.response(self.service.tooLarge()) }

@@ -11,6 +11,7 @@ final class GatewayService: Sendable {
     let settings: GatewaySettings
     let desk: GatewayDesk
     let metrics: Metrics
+    let outside: GatewayOutside
     let topology: TopologyKeeper
     let logger: Logger
     let access: AccessBook
@@ -18,12 +19,14 @@ final class GatewayService: Sendable {
     init(
         _ settings: GatewaySettings,
         desk: GatewayDesk,
+        outside: GatewayOutside,
         metrics: Metrics,
         topology: TopologyKeeper,
         logger: Logger
     ) {
         self.settings = settings
         self.desk = desk
+        self.outside = outside
         self.metrics = metrics
         self.topology = topology
         self.logger = logger
@@ -62,7 +65,12 @@ final class GatewayService: Sendable {
         var format = AnswerFormat.xml
         let result: Result<Answer, SNSError>
         do throws(SNSError) {
-            let caller = try await self.caller(of: request)
+            let caller: Caller
+            if let principal = UnsignedCall.principal(request, self.settings) {
+                caller = Caller(principal: principal, bodyHash: [])
+            } else {
+                caller = try await self.caller(of: request)
+            }
             let parameters = try Parameters(query: Array(request.query.utf8), body: request.formBody)
             format = AnswerFormat(parameters)
             action = try Action.name(parameters).rawValue
@@ -205,5 +213,5 @@ final class GatewayService: Sendable {
 
 extension IncomingRequest {
     /// The parameters in the body; a GET has none.
-    fileprivate var formBody: [UInt8] { self.method == "POST" ? self.body : [] }
+    var formBody: [UInt8] { self.method == "POST" ? self.body : [] }
 }

@@ -28,6 +28,8 @@ package struct GatewaySettings: Sendable {
     package var drainTimeout: Duration = .seconds(20)
     /// What opens the credentials in Redis; nil if none was given, and then none can be put there.
     package var masterKeys: SealingKeys?
+    /// How messages go to http subscribers.
+    package var webhooks = WebhookSettings()
     /// Whether registering a token again changes its endpoint instead of being refused, and enables it; default false, as
     /// Amazon does.
     package var upserts = false

@@ -72,6 +72,19 @@ enum CleaningScripts {
             else more = true end
         end
         if #waiting == limit then more = true end
+        local late = redis.call('ZRANGEBYSCORE', P .. 'pending', '-inf', text(now), 'LIMIT', 0, limit)
+        for _, entry in ipairs(late) do
+            if done >= limit then
+                more = true
+                break
+            end
+            local t, id = splitMember(entry)
+            local found = subscriptionMember(t, id)
+            if found and isPending(t, id) then dropSubscription(t, found) end
+            redis.call('ZREM', P .. 'pending', entry)
+            done = done + 1
+        end
+        if #late == limit then more = true end
         return { done, more and 1 or 0 }
         """#
     )

@@ -7,7 +7,10 @@ internal import Crypto
 /// script, and keeps the whole registry on one of its nodes: spreading it would cost the scripts their atomicity. A call
 /// declares one key; those that depend on what the script reads are made inside of it, in the same slot.
 ///
-/// Nothing here has a time to live, but for publishes: it is what users registered.
+/// Nothing here has a time to live, but for publishes and what was unsubscribed: it is what users registered.
+///
+/// Attributes of a subscription whose name begins with a dot are the registry's: `.token`, `.pending` until it is confirmed,
+/// `.authenticated` and `.authenticates` (`1`), `.principal`.
 ///
 /// | key, after `pf:sns:{apps}:` | type | what | bound |
 /// |---|---|---|---|
@@ -21,9 +24,13 @@ internal import Crypto
 /// | `disabled` | sorted set | `<n>:<id>` by ms since when it is disabled | |
 /// | `r:<n>:<hhhh>` | sorted set by name | subscriptions of endpoints: `<endpoint id><topic n>:<subscription id>` | |
 /// | `topics` | sorted set by name | topic names | |
-/// | `topic:<name>` | hash | `n` number, `created` ms, `@<attribute>`, `#<tag>` | 50 tags |
+/// | `topic:<name>` | hash | `n` number, `created` ms, `pending` subscriptions that are, `@<attribute>`, `#<tag>` | 50 tags |
 /// | `s:<n>` | sorted set by name | subscriptions of topic n: `<id>a<application n>:<endpoint id>`, or for other protocols `<id>x<protocol> <endpoint>` | |
 /// | `f:<n>` | hash | subscription id: its attributes in MessagePack, if it has any | |
+/// | `pending` | sorted set | `<topic n>:<subscription id>` that waits for its confirmation, by ms until when | |
+/// | `restore:<topic n>:<subscription id>` | string | an http subscription that was ended, member and attributes in MessagePack, until its token is worth nothing | 3 days |
+/// | `secret` | string | what ids of http subscriptions derive from, so that nobody can guess them | |
+/// | `signing` | string | the gateways' signing key and its certificate, sealed | |
 /// | `dangling` | sorted set | `<n>:<endpoint id>` that went and had subscriptions, by ms | |
 /// | `dead` | sorted set | `a<n>` and `t<n>` that were deleted and are still to be swept, by ms | |
 ///

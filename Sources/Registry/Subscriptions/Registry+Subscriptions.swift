@@ -36,10 +36,6 @@ extension Registry {
         }
     }
 
-    package func unsubscribe(_ name: SubscriptionName, _ completion: @escaping Completion<Removal>) {
-        self.run(Self.call(SubscriptionScripts.unsubscribe, name), completion) { $0.removal() }
-    }
-
     /// Nil if there is none.
     package func subscription(_ name: SubscriptionName, _ completion: @escaping Completion<Subscription?>) {
         self.run(Self.call(SubscriptionScripts.get, name), completion) { reply in
@@ -125,7 +121,7 @@ extension Registry {
         }
     }
 
-    private static func call(_ script: Script, _ name: SubscriptionName) -> ScriptCall {
+    static func call(_ script: Script, _ name: SubscriptionName) -> ScriptCall {
         var call = RegistryScript.call(script)
         call.add(name.topic)
         call.add(name.id.bytes)

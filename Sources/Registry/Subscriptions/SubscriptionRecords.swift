@@ -4,8 +4,24 @@ extension RegistryScript {
         local function reverseOf(n, id, limit)
             return redis.call('ZRANGEBYLEX', reverseKey(n, id), '[' .. id, '(' .. id .. '\255', 'LIMIT', 0, limit)
         end
+        -- One more or less of a topic's subscriptions waits for its confirmation.
+        local function countPending(topicNumber, id, step)
+            if step > 0 then redis.call('ZADD', P .. 'pending', now + step, topicNumber .. ':' .. id)
+            else redis.call('ZREM', P .. 'pending', topicNumber .. ':' .. id) end
+            local key = topicKey(string.sub(redis.call('HGET', P .. 'numbers', topicNumber) or 'a', 2))
+            if redis.call('HGET', key, 'n') == topicNumber then
+                redis.call('HINCRBY', key, 'pending', step > 0 and 1 or -1)
+            end
+        end
+        local function isPending(topicNumber, id)
+            local packed = redis.call('HGET', attributesKey(topicNumber), id)
+            return packed and cmsgpack.unpack(packed)['.pending'] ~= nil
+        end
         local function dropSubscription(topicNumber, member)
             local id = string.sub(member, 1, 16)
+            if string.sub(member, 17, 21) == 'xhttp' and isPending(topicNumber, id) then
+                countPending(topicNumber, id, -1)
+            end
             redis.call('ZREM', subscriptionsKey(topicNumber), member)
             redis.call('HDEL', attributesKey(topicNumber), id)
             if string.sub(member, 17, 17) == 'a' then

@@ -13,10 +13,12 @@ extension ReplyCursor {
         } else {
             subscriber = .other(protocol: one, endpoint: String(decoding: other, as: UTF8.self))
         }
+        let all = attributes.dictionary()
         return Subscription(
             name: SubscriptionName(topic: topic, id: id),
             subscriber: subscriber,
-            attributes: attributes.dictionary()
+            attributes: all.filter { !$0.key.hasPrefix(".") },
+            confirmation: Confirmation(all)
         )
     }
 
@@ -38,7 +40,13 @@ extension ReplyCursor {
             guard let number = item.text(), let application = item.recipientApplication() else { return nil }
             applications[number] = application
         }
+        guard var settings = self.list(), let version = settings.text(), let policy = settings.text(),
+            let success = settings.text(), let failure = settings.text()
+        else { return nil }
         var all = Recipients(recipients: [], next: ResourceID(bytes: next))
+        all.topic.signatureVersion = version.isEmpty ? nil : version
+        all.topic.deliveryPolicy = policy.isEmpty ? nil : policy
+        all.topic.isLogged = !success.isEmpty || !failure.isEmpty
         while var item = self.list() {
             guard let recipient = item.recipient(applications) else { return nil }
             all.recipients.append(recipient)
@@ -48,9 +56,14 @@ extension ReplyCursor {
 
     private mutating func recipientApplication() -> RecipientApplication? {
         guard let key = self.text(), let name = ApplicationName(key: key), let isEnabled = self.integer(),
-            let fleetApp = self.text()
+            let fleetApp = self.text(), let isLogged = self.integer()
         else { return nil }
-        return RecipientApplication(name: name, isEnabled: isEnabled == 1, fleetApp: fleetApp)
+        return RecipientApplication(
+            name: name,
+            isEnabled: isEnabled == 1,
+            fleetApp: fleetApp,
+            isLogged: isLogged == 1
+        )
     }
 
     private mutating func recipient(_ applications: [String: RecipientApplication]) -> Recipient? {
@@ -58,15 +71,25 @@ extension ReplyCursor {
             return nil
         }
         let destination: Recipient.Destination
+        var delivery: Recipient.Delivery?
+        var isLogged = false
         if kind != "a" {
-            guard let name = self.text(), let endpoint = self.text() else { return nil }
+            guard let name = self.text(), let endpoint = self.text(), let raw = self.text(),
+                let redrive = self.text(), let retry = self.text()
+            else { return nil }
             destination = .other(protocol: name, endpoint: endpoint)
+            delivery = Recipient.Delivery(
+                isRaw: raw.lowercased() == "true",
+                redrivePolicy: redrive.isEmpty ? nil : redrive,
+                deliveryPolicy: retry.isEmpty ? nil : retry
+            )
         } else if self.isAtEnd {
             destination = .dangling
         } else {
             guard let number = self.text(), let application = applications[number],
                 let endpoint = self.endpoint(of: application.name)
             else { return nil }
+            isLogged = application.isLogged
             destination = .endpoint(
                 endpoint,
                 isApplicationEnabled: application.isEnabled,
@@ -77,7 +100,9 @@ extension ReplyCursor {
             subscription: id,
             subscriber: destination,
             filterPolicy: policy.isEmpty ? nil : policy,
-            filterPolicyScope: scope.isEmpty ? nil : scope
+            filterPolicyScope: scope.isEmpty ? nil : scope,
+            delivery: delivery,
+            isLogged: isLogged
         )
     }
 }
@@ -86,4 +111,5 @@ private struct RecipientApplication {
     let name: ApplicationName
     let isEnabled: Bool
     let fleetApp: String
+    let isLogged: Bool
 }

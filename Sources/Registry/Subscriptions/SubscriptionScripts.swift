@@ -34,7 +34,7 @@ enum SubscriptionScripts {
 
         """#
 
-    private static func make(_ body: String) -> Script {
+    static func make(_ body: String) -> Script {
         RegistryScript.make(RegistryScript.endpoints, RegistryScript.subscriptions, self.parts, body)
     }
 
@@ -69,17 +69,6 @@ enum SubscriptionScripts {
         for _, pair in ipairs(pairsOf()) do attributes[pair[1]] = pair[2] end
         setAttributes(t, id, attributes)
         return { 'created', id }
-        """#
-    )
-
-    /// ARGV: topic, id.
-    static let unsubscribe = Self.make(
-        #"""
-        local t, id = topicNumber(arg()), arg()
-        local found = t and subscriptionMember(t, id)
-        if not found then return { 'absent' } end
-        dropSubscription(t, found)
-        return { 'removed' }
         """#
     )
 
@@ -178,8 +167,9 @@ enum SubscriptionScripts {
     )
 
     /// What a publish to a topic needs. ARGV: topic, id to go on after, limit. The next key comes first, then by
-    /// application number its name, whether it is enabled and its app; then the recipients: id, kind, policy, scope, and
-    /// for endpoints application number and description, for others protocol and endpoint.
+    /// application number its name, whether it is enabled, its app and whether its deliveries are logged; then some of
+    /// the topic's attributes; then the recipients: id, kind, policy, scope, and for endpoints application number and
+    /// description, for others protocol, endpoint and three attributes.
     static let recipients = Self.make(
         Self.page + #"""
             local topic, after, limit = arg(), arg(), tonumber(arg())
@@ -187,7 +177,10 @@ enum SubscriptionScripts {
             if not t then return { 'noTopic' } end
             local members = membersAfter(t, after, limit + 1)
             local apps, known = {}, {}
-            local all = { 'page', #members > limit and string.sub(members[limit], 1, 16) or '', apps }
+            local settings = redis.call('HMGET', topicKey(topic), '@SignatureVersion', '@DeliveryPolicy',
+                '@ApplicationSuccessFeedbackRoleArn', '@ApplicationFailureFeedbackRoleArn')
+            for i = 1, 4 do settings[i] = settings[i] or '' end
+            local all = { 'page', #members > limit and string.sub(members[limit], 1, 16) or '', apps, settings }
             local hasAttributes = redis.call('EXISTS', attributesKey(t)) == 1
             for i = 1, math.min(#members, limit) do
                 local member = members[i]
@@ -199,10 +192,13 @@ enum SubscriptionScripts {
                     local n, endpoint = splitMember(rest)
                     if known[n] == nil then
                         local name = nameOf(n)
-                        local found = redis.call('HMGET', appKey(name), 'n', '@Enabled', 'fleet')
+                        local found = redis.call('HMGET', appKey(name), 'n', '@Enabled', 'fleet',
+                            '@SuccessFeedbackRoleArn', '@FailureFeedbackRoleArn')
                         known[n] = found[1] == n
                         if known[n] then
-                            apps[#apps + 1] = { n, name, found[2] == 'false' and 0 or 1, found[3] or '' }
+                            local isLogged = (found[4] or '') ~= '' or (found[5] or '') ~= ''
+                            apps[#apps + 1] = { n, name, found[2] == 'false' and 0 or 1, found[3] or '',
+                                isLogged and 1 or 0 }
                         end
                     end
                     local r = known[n] and redis.call('HMGET', endpointsKey(n, endpoint), endpoint, endpoint .. 'u')
@@ -215,8 +211,11 @@ enum SubscriptionScripts {
                 else
                     local space = string.find(rest, ' ', 1, true)
                     item[5], item[6] = string.sub(rest, 1, space - 1), string.sub(rest, space + 1)
+                    item[7], item[8], item[9] = attributes.RawMessageDelivery or '', attributes.RedrivePolicy or '',
+                        attributes.DeliveryPolicy or ''
                 end
-                all[#all + 1] = item
+                -- Who has not confirmed gets nothing.
+                if not attributes['.pending'] then all[#all + 1] = item end
             end
             return all
             """#

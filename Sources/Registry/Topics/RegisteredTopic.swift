@@ -9,6 +9,8 @@ package struct RegisteredTopic: Hashable, Sendable {
     package var createdAt: UnixTime
     /// How many subscriptions it has, dangling ones among them.
     package var subscriptions: Int
+    /// How many of them wait for their confirmation.
+    package var pending: Int
 }
 
 /// What became of a topic that was to be made.

@@ -31,14 +31,15 @@ extension Registry {
         self.run(Self.call(TopicScripts.get, name), completion) { reply in
             if reply.isAtEnd { return .some(nil) }
             guard let created = reply.integer(), let count = reply.integer(), var attributes = reply.list(),
-                var tags = reply.list()
+                var tags = reply.list(), let pending = reply.integer()
             else { return nil }
             return RegisteredTopic(
                 name: name,
                 attributes: attributes.dictionary(),
                 tags: tags.dictionary(),
                 createdAt: UnixTime(milliseconds: created),
-                subscriptions: Int(count)
+                subscriptions: Int(count),
+                pending: Int(pending)
             )
         }
     }

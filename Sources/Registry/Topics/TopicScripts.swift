@@ -35,7 +35,7 @@ enum TopicScripts {
         local fields = {}
         for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
         return { fields.created, redis.call('ZCARD', subscriptionsKey(fields.n)), withPrefix({}, flat, '@'),
-            withPrefix({}, flat, '#') }
+            withPrefix({}, flat, '#'), fields.pending or 0 }
         """#
     )
 

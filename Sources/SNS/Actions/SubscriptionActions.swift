@@ -43,11 +43,9 @@ package enum Transport: String, CaseIterable, Sendable {
 /// Who subscribes.
 package enum Destination: Equatable, Sendable {
     case application(EndpointARN)
-    case http(String)
-    case https(String)
-
-    /// The ARN of a queue.
-    case sqs(String)
+    case http(WebhookURL)
+    case https(WebhookURL)
+    case sqs(QueueARN)
 
     package var transport: Transport {
         switch self {
@@ -62,7 +60,8 @@ package enum Destination: Equatable, Sendable {
     package var endpoint: String {
         switch self {
         case .application(let arn): arn.description
-        case .http(let text), .https(let text), .sqs(let text): text
+        case .http(let url), .https(let url): url.text
+        case .sqs(let arn): arn.description
         }
     }
 
@@ -73,17 +72,20 @@ package enum Destination: Equatable, Sendable {
         switch transport {
         case .application: self = .application(try EndpointARN(endpoint, parameter: "Endpoint"))
         case .http:
-            guard endpoint.hasPrefix("http://"), endpoint.utf8.count > 7 else { throw Self.mismatch }
-            self = .http(endpoint)
+            guard endpoint.lowercased().hasPrefix("http://"), endpoint.utf8.count > 7 else { throw Self.mismatch }
+            self = .http(try Self.url(endpoint))
         case .https:
-            guard endpoint.hasPrefix("https://"), endpoint.utf8.count > 8 else { throw Self.mismatch }
-            self = .https(endpoint)
+            guard endpoint.lowercased().hasPrefix("https://"), endpoint.utf8.count > 8 else { throw Self.mismatch }
+            self = .https(try Self.url(endpoint))
         case .sqs:
-            guard endpoint.hasPrefix("arn:aws:sqs:"), endpoint.split(separator: ":").count == 6 else {
-                throw .invalidParameter("SQS endpoint ARN")
-            }
-            self = .sqs(endpoint)
+            guard let arn = QueueARN(endpoint) else { throw .invalidParameter("SQS endpoint ARN") }
+            self = .sqs(arn)
         }
+    }
+
+    private static func url(_ text: String) throws(SNSError) -> WebhookURL {
+        guard let url = WebhookURL(text) else { throw .invalidParameter("Endpoint", reason: "is not a valid URL") }
+        return url
     }
 
     private static let mismatch = SNSError.invalidParameter("Endpoint must match the specified protocol")
@@ -92,11 +94,14 @@ package enum Destination: Equatable, Sendable {
 package struct ConfirmSubscription: ActionCall {
     package let topic: TopicARN
     package let token: String
+    /// Whether the subscription shall be ended by signed calls only.
+    package let authenticatesUnsubscribe: Bool
 
     static let members = ["TopicArn", "Token", "AuthenticateOnUnsubscribe"]
 
     init(_ parameters: Parameters, region: String?) throws(SNSError) {
         self.token = try parameters.required("Token")
+        self.authenticatesUnsubscribe = try parameters.text("AuthenticateOnUnsubscribe")?.lowercased() == "true"
         self.topic = try parameters.topic(in: region)
     }
 }

@@ -50,16 +50,16 @@ package struct SubscriptionAttributes: Sendable {
                 )
             }
         case "RedrivePolicy" where !value.isEmpty:
-            guard case .object(let members)? = try? JSONTree(parsing: value) else {
-                throw .invalidParameter("\(prefix)RedrivePolicy: failed to parse JSON.")
+            do throws(RedrivePolicyFault) {
+                _ = try RedrivePolicy(parsing: value)
+            } catch {
+                throw .invalidParameter("\(prefix)RedrivePolicy: \(error.problem)")
             }
-            guard case .text(let arn)? = members["deadLetterTargetArn"],
-                arn.string.split(separator: ":", omittingEmptySubsequences: false).count >= 6,
-                arn.string.hasPrefix("arn:")
-            else { throw .invalidParameter("\(prefix)RedrivePolicy: deadLetterTargetArn is an invalid arn") }
         case "DeliveryPolicy" where !value.isEmpty:
-            guard case .object? = try? JSONTree(parsing: value) else {
-                throw .invalidParameter("\(prefix)DeliveryPolicy: failed to parse JSON.")
+            do throws(DeliveryPolicyFault) {
+                _ = try DeliveryPolicy(parsing: value)
+            } catch {
+                throw .invalidParameter("\(prefix)DeliveryPolicy: \(error.problem)")
             }
         default: break
         }

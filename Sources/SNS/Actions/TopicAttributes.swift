@@ -25,6 +25,14 @@ package enum TopicAttributes {
             guard case .object? = try? JSONTree(parsing: value) else {
                 throw .invalidParameter(name, reason: "failed to parse JSON.")
             }
+            guard name == "DeliveryPolicy" else { break }
+            do throws(DeliveryPolicyFault) {
+                _ = try DeliveryPolicy(parsing: value)
+            } catch {
+                throw .invalidParameter("DeliveryPolicy: \(error.problem)")
+            }
+        case "SignatureVersion":
+            guard ["1", "2"].contains(value) else { throw .invalidParameter("SignatureVersion") }
         case _ where name.hasSuffix("SampleRate"):
             guard let rate = Int(value), (0...100).contains(rate) else { throw .invalidParameter(name) }
         default: break

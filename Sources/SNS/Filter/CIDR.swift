@@ -1,9 +1,9 @@
 /// A block of addresses: `10.0.0.0/24` or `2001:db8::/32` (RFC 4632, RFC 4291 §2.2 and §2.3).
-struct CIDR: Equatable, Sendable {
+package struct CIDR: Equatable, Sendable {
     private let address: [UInt8]
     private let bits: Int
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let address = Self.address(parts[0]), parts[1].utf8.count <= 3,
             parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let bits = Int(parts[1]),
@@ -13,7 +13,7 @@ struct CIDR: Equatable, Sendable {
         self.bits = bits
     }
 
-    func contains(_ text: String) -> Bool {
+    package func contains(_ text: String) -> Bool {
         // No address is longer.
         guard text.utf8.count <= 45, let address = Self.address(text[...]), address.count == self.address.count else {
             return false
@@ -27,6 +27,9 @@ struct CIDR: Equatable, Sendable {
         }
         return true
     }
+
+    /// Whether the text is an address.
+    package static func isAddress(_ text: String) -> Bool { text.utf8.count <= 45 && Self.address(text[...]) != nil }
 
     private static func address(_ text: Substring) -> [UInt8]? {
         text.utf8.contains(UInt8(ascii: ":")) ? Self.version6(text) : Self.version4(text)

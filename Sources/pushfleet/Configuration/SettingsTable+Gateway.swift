@@ -80,6 +80,44 @@ extension SettingsTable {
         SettingKey("gateway.apns_port", .integer(1...65_535), "The port there."),
         SettingKey("gateway.apns_ca_file", .file, "PEM file of the certificate authorities to trust there."),
         SettingKey(
+            "gateway.url",
+            .text,
+            "Where subscribers reach the gateways, such as https://sns.example.com; if left out, the address it listens on."
+        ),
+        SettingKey(
+            "gateway.webhooks.allow",
+            .text,
+            standard: "public",
+            "To whom http subscribers' messages may be posted: public, hosts, *.<domain>, addresses, blocks; or none."
+        ),
+        SettingKey(
+            "gateway.webhooks.timeout",
+            .duration(.milliseconds(100) ... .seconds(300)),
+            standard: "15s",
+            "How long an http subscriber may take to answer."
+        ),
+        SettingKey(
+            "gateway.webhooks.requests_per_host",
+            .integer(1...1000),
+            standard: "8",
+            "Requests to one host of http subscribers that a gateway has under way at a time."
+        ),
+        SettingKey(
+            "gateway.webhooks.ca_file",
+            .file,
+            "PEM file of certificate authorities to trust beside the system's, for https subscribers."
+        ),
+        SettingKey(
+            "gateway.webhooks.signing_certificate_file",
+            .file,
+            "PEM file of the certificate of the key that signs messages to subscribers."
+        ),
+        SettingKey(
+            "gateway.webhooks.signing_key_file",
+            .file,
+            "PEM file of that RSA key; if left out, the gateways make one and share it in Redis, sealed."
+        ),
+        SettingKey(
             "access_keys.*.id",
             .text,
             isRequired: true,

@@ -5,11 +5,11 @@ internal import SNS
 
 /// The gateway's part of the configuration, with the secrets read from their files.
 struct GatewayConfiguration {
-    private let values: SettingValues
+    let values: SettingValues
     private let names: [(name: String, line: Int?)]
     private let fileName: String
     private let needs: ConfigurationLoader.Needs
-    private(set) var settings = GatewaySettings()
+    var settings = GatewaySettings()
     private(set) var problems: [ConfigurationProblem] = []
 
     /// - Parameter needs: whether secrets and certificates are looked at.
@@ -21,6 +21,7 @@ struct GatewayConfiguration {
         self.readServer()
         self.readTLS()
         self.readAPNs()
+        self.readWebhooks()
         for (name, line) in self.names { self.readKey(name, line) }
         self.checkKeys()
     }
@@ -118,7 +119,7 @@ struct GatewayConfiguration {
         )
     }
 
-    private mutating func read(_ file: String, _ path: [String]) -> String? {
+    mutating func read(_ file: String, _ path: [String]) -> String? {
         guard self.needs.contains(.gateway) else { return nil }
         do throws(ValueFault) {
             return try ConfigurationLoader.read(file)
@@ -128,7 +129,7 @@ struct GatewayConfiguration {
         }
     }
 
-    private mutating func report(
+    mutating func report(
         _ path: [String],
         _ text: String,
         _ severity: ConfigurationProblem.Severity = .error

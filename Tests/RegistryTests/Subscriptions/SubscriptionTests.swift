@@ -48,7 +48,7 @@ import Testing
             #expect(try await set(nil) == .changed)
             #expect(try await registry.ask { $0.subscription(name, $1) }?.attributes.isEmpty == true)
             #expect(try await registry.ask { $0.topic("t", $1) }?.subscriptions == 1)
-            #expect(try await registry.ask { $0.unsubscribe(name, $1) } == .removed)
+            #expect(try await registry.ask { $0.unsubscribe(name, $1) } == .removed(farewell: nil))
             #expect(try await registry.ask { $0.unsubscribe(name, $1) } == .absent)
             #expect(try await registry.ask { $0.subscription(name, $1) } == nil)
             #expect(try await set("x") == .missing)

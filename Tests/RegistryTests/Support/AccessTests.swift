@@ -40,6 +40,16 @@ import Testing
         _ = try await registry.ask { $0.subscribe(.endpoint(name), to: "t", attributes: ["FilterPolicy": "{}"], $1) }
         _ = try await registry.ask { $0.subscriptions($1) }
         _ = try await registry.ask { $0.recipients(of: "t", limit: 10, $1) }
+        let pending = try await registry.ask {
+            $0.subscribePending("http", "http://a/", to: "t", principal: "p", $1)
+        }
+        guard case .pending(let web, let token) = pending else { throw NeverHappened(description: "\(pending)") }
+        #expect(
+            try await registry.ask { $0.confirm(topic: "t", token: token, isSigned: true, needsSignature: false, $1) }
+                == .confirmed(web)
+        )
+        _ = try await registry.ask { $0.unsubscribe(SubscriptionName(topic: "t", id: web), $1) }
+        _ = try await registry.ask { $0.offerSigningKey(SealedCredential(text: "x"), $1) }
         let call = PublishCall(accessKey: "AK", invocation: "i", bodyHash: "h")
         _ = try await registry.ask { $0.claim(call, messageID: "m", $1) }
         try await registry.ask { $0.finish(call, messageID: "m", $1) }
