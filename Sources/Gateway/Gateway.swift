@@ -118,17 +118,18 @@ package final class Gateway: Sendable {
 
     private static func server(_ settings: GatewaySettings) throws -> HTTPServerBuilder {
         let patience = TimeAmount.nanoseconds(settings.requestTimeout.nanoseconds)
-        let http = HTTPServerBuilder.http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [RequestPatience(limit: patience)],
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: 16 * 1024,
-                    // Pre-signed requests carry everything in the first line, which counts apart from these.
-                    maxHeaderListSize: 32 * 1024,
-                    maxHeaderFieldCount: 100
-                )
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [RequestPatience(limit: patience)],
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: 16 * 1024,
+                // Pre-signed requests carry everything in the first line, which counts apart from these.
+                maxHeaderListSize: 32 * 1024,
+                maxHeaderFieldCount: 100
             )
         )
+        let http = HTTPServerBuilder { responder in
+            LoopChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
+        }
         guard let files = settings.tls else { return http }
         let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
         var tls = TLSConfiguration.makeServerConfiguration(

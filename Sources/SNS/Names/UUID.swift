@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Glibc
 internal import Synchronization
 
 /// A universally unique identifier (RFC 9562) as Amazon's names have them, in lower case.
@@ -29,12 +30,17 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
 
         mutating func next() -> UInt64 {
             if self.words.isEmpty {
-                SymmetricKey(size: SymmetricKeySize(bitCount: 128 * 64)).withUnsafeBytes { bytes in
-                    self.words = Array(bytes.bindMemory(to: UInt64.self))
+                self.words = Array(unsafeUninitializedCapacity: Self.count) { words, count in
+                    let failed = getentropy(words.baseAddress, Self.count * MemoryLayout<UInt64>.stride) != 0
+                    precondition(!failed, "the system has no randomness")
+                    count = Self.count
                 }
             }
             return self.words.removeLast()
         }
+
+        /// 256 bytes are the most that one call gives.
+        private static let count = 32
     }
 
     /// Version 3: from the MD5 of a name. The name alone is hashed, without a name space before it.

@@ -101,7 +101,7 @@ package struct SignatureCheck: Sendable {
 
     private func checkTime(_ authorization: Authorization, now: Int64) throws(SNSError) {
         let time = authorization.time
-        let current = SignatureTime(seconds: now).text
+        var current: String { bound(now) }
         func bound(_ seconds: Int64) -> String { SignatureTime(seconds: seconds).text }
         guard time.seconds <= now + self.skew else {
             throw .signature(

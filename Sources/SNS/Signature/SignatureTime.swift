@@ -21,7 +21,8 @@ struct SignatureTime: Equatable, Sendable {
         }
         guard let year = number(0..<4), let month = number(4..<6), let day = number(6..<8), let hour = number(9..<11),
             let minute = number(11..<13), let second = number(13..<15), (1970...9999).contains(year),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
+            (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day), hour < 24, minute < 60,
+            second < 60
         else { return nil }
         // Counted in years that begin in March.
         let shifted = month > 2 ? year : year - 1
@@ -31,8 +32,12 @@ struct SignatureTime: Equatable, Sendable {
         let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
         self.seconds = days * 86_400 + hour * 3600 + minute * 60 + second
         self.text = text
-        // The 30th of February would be the 2nd of March.
-        guard Self(seconds: self.seconds).text == text else { return nil }
+    }
+
+    private static func days(in month: Int64, of year: Int64) -> Int64 {
+        guard month == 2 else { return [4, 6, 9, 11].contains(month) ? 30 : 31 }
+        let isLeap = year.isMultiple(of: 4) && !year.isMultiple(of: 100) || year.isMultiple(of: 400)
+        return isLeap ? 29 : 28
     }
 
     init(seconds: Int64) {
