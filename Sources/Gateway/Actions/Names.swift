@@ -43,20 +43,14 @@ extension SubscriptionARN {
 enum PageToken {
     static func encode(_ key: String) -> String { Self.encode(Array(key.utf8)) }
 
-    static func encode(_ key: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: key.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    static func encode(_ key: [UInt8]) -> String { Hex.encode(key) }
 
     /// Nil for no token.
     static func decode(_ token: String?) throws(SNSError) -> String? {
         guard let token, !token.isEmpty else { return nil }
-        let digits = token.utf8.compactMap(Hex.value)
-        guard digits.count == token.utf8.count, digits.count.isMultiple(of: 2), digits.count <= 2048 else {
-            throw .invalidNextToken()
-        }
-        let bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-        guard let key = String(validating: bytes, as: UTF8.self) else { throw .invalidNextToken() }
+        guard token.utf8.count <= 2048, let bytes = Hex.decode(Array(token.utf8)),
+            let key = String(validating: bytes, as: UTF8.self)
+        else { throw .invalidNextToken() }
         return key
     }
 }

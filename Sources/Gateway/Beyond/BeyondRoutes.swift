@@ -77,9 +77,8 @@ struct BeyondRoutes: Sendable {
     private func endpoints(of user: String, next: String?) async throws(SNSError) -> [UInt8] {
         var after: [UInt8]?
         if let next, !next.isEmpty {
-            let digits = next.utf8.compactMap(Hex.value)
-            guard digits.count == next.utf8.count, digits.count.isMultiple(of: 2) else { throw .invalidNextToken() }
-            after = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+            guard let bytes = Hex.decode(Array(next.utf8)) else { throw .invalidNextToken() }
+            after = bytes
         }
         let start = after
         let page = try await self.run.ask { registry, done in

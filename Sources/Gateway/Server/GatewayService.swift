@@ -185,12 +185,10 @@ final class GatewayService: Sendable {
         guard let invocation = request.header("amz-sdk-invocation-id"), (1...128).contains(invocation.utf8.count),
             invocation.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") })
         else { return nil }
-        let digits = Array("0123456789abcdef".utf8)
-        let hash = caller.bodyHash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         return PublishCall(
             accessKey: caller.principal.accessKeyID ?? "anonymous",
             invocation: invocation,
-            bodyHash: String(decoding: hash, as: UTF8.self)
+            bodyHash: Hex.encode(caller.bodyHash)
         )
     }
 

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
+internal import Push
 internal import Registry
 internal import SNS
 internal import Wire
@@ -24,9 +25,7 @@ struct SigningKey: Sendable {
         self.key = try _RSA.Signing.PrivateKey(pemRepresentation: privateKey)
         self.certificate = certificate
         let digest = SHA256.hash(data: Array(certificate.utf8)).prefix(16)
-        let digits = Array("0123456789abcdef".utf8)
-        let name = String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-        self.path = "\(Self.prefix)\(name).pem"
+        self.path = "\(Self.prefix)\(Hex.encode(digest)).pem"
     }
 
     /// As Amazon's paths begin; libraries that verify signatures look at it.

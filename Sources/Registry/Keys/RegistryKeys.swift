@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Push
 
 /// Every key of the registry in Redis. This file is the key schema, and the one place where keys are made.
 ///
@@ -56,7 +57,7 @@ enum RegistryKeys {
     static func once(_ call: PublishCall) -> String {
         // Hashed because a client may make its part as long as a header can be.
         let digest = SHA256.hash(data: Array("\(call.accessKey)\n\(call.invocation)\n\(call.bodyHash)".utf8))
-        return "pf:once:{\(HexText.encode(digest.prefix(16)))}"
+        return "pf:once:{\(Hex.encode(digest.prefix(16)))}"
     }
     static let onceLife = Duration.seconds(900)
 

@@ -1,3 +1,5 @@
+internal import Push
+
 /// What a push service calls a device, in the form in which tokens are compared.
 package struct EndpointToken: Hashable, Sendable, CustomStringConvertible {
     /// Hexadecimal tokens of Apple in lower case; those of others as they came.
@@ -22,10 +24,10 @@ package struct EndpointToken: Hashable, Sendable, CustomStringConvertible {
         guard !digits.isEmpty, !digits.contains(where: { UInt8(ascii: "A")...UInt8(ascii: "F") ~= $0 }) else {
             return nil
         }
-        return HexText.decode(digits)
+        return Hex.decode(digits)
     }
 
     init(packed: some Sequence<UInt8>, isHexadecimal: Bool) {
-        self.text = isHexadecimal ? HexText.encode(packed) : String(decoding: Array(packed), as: UTF8.self)
+        self.text = isHexadecimal ? Hex.encode(packed) : String(decoding: Array(packed), as: UTF8.self)
     }
 }

@@ -52,7 +52,7 @@ package struct ResourceID: Hashable, Comparable, Sendable, CustomStringConvertib
 
     /// Lower-case hexadecimal digits.
     package var description: String {
-        var text = HexText.encode(self.bytes)
+        var text = Hex.encode(self.bytes)
         for place in [20, 16, 12, 8] { text.insert("-", at: text.index(text.startIndex, offsetBy: place)) }
         return text
     }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Push
 
 /// The master keys that credentials are sealed with while they rest in Redis. The first seals, all open, so that keys can
 /// be exchanged one after the other.
@@ -70,11 +71,11 @@ package struct SealingKeys: Sendable, CustomStringConvertible {
 
     private static func id(of bytes: [UInt8]) -> String {
         let digest = SHA256.hash(data: Array("pushfleet master key ".utf8) + bytes)
-        return HexText.encode(digest.prefix(4))
+        return Hex.encode(digest.prefix(4))
     }
 
     private static func bytes(_ text: Substring) -> [UInt8]? {
-        if text.utf8.count == 64, let bytes = HexText.decode(Array(text.utf8)) { return bytes }
+        if text.utf8.count == 64, let bytes = Hex.decode(Array(text.utf8)) { return bytes }
         guard let bytes = Base64.decode(text), bytes.count == 32 else { return nil }
         return bytes
     }

@@ -62,7 +62,7 @@ extension Registry {
         self.run(call, completion) { reply in
             switch (reply.text(), reply.id()) {
             case ("pending", let id?):
-                return reply.text().map { .pending(id, token: HexText.encode(id.bytes) + $0) }
+                return reply.text().map { .pending(id, token: Hex.encode(id.bytes) + $0) }
             case ("existing", let id?): return .existing(id)
             case ("otherAttributes", let id?): return .otherAttributes(id)
             case ("noTopic", nil): return .noTopic
@@ -81,7 +81,7 @@ extension Registry {
     ) {
         let token = Array(token.utf8)
         let digits = token.prefix(32)
-        guard token.count == 96, let id = HexText.decode(Array(digits)).flatMap(ResourceID.init(bytes:)) else {
+        guard token.count == 96, let id = Hex.decode(Array(digits)).flatMap(ResourceID.init(bytes:)) else {
             // Not within the call, as for all others.
             return self.topic(topic) { result in
                 completion(result.map { $0 == nil ? .noTopic : .badToken })
@@ -121,7 +121,7 @@ extension Registry {
                     farewell: Unsubscribing.Farewell(
                         transport: transport,
                         endpoint: endpoint,
-                        token: HexText.encode(name.id.bytes) + token,
+                        token: Hex.encode(name.id.bytes) + token,
                         deliveryPolicy: policy.isEmpty ? nil : policy
                     )
                 )
@@ -134,6 +134,6 @@ extension Registry {
 
     /// Random bytes as hexadecimal digits.
     private static func secret(_ count: Int) -> String {
-        SymmetricKey(size: .init(bitCount: count * 8)).withUnsafeBytes { HexText.encode($0) }
+        SymmetricKey(size: .init(bitCount: count * 8)).withUnsafeBytes { Hex.encode($0) }
     }
 }

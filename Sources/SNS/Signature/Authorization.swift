@@ -125,12 +125,7 @@ struct Authorization {
         else {
             throw .incompleteSignature("'SignedHeaders' must be sorted, in lower case, and each of them once.")
         }
-        let digits = Array(signature.utf8)
-        let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { (at) -> UInt8? in
-            guard let high = Hex.value(digits[at]), let low = Hex.value(digits[at + 1]) else { return nil }
-            return high << 4 | low
-        }
-        guard digits.count == 64, bytes.count == 32 else {
+        guard let bytes = Hex.decode(Array(signature.utf8)), bytes.count == 32 else {
             throw .incompleteSignature("'Signature' must have 64 hexadecimal digits.")
         }
         return Self(

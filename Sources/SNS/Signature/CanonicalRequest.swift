@@ -30,14 +30,10 @@ struct CanonicalRequest {
                 self.bytes.append(byte)
             } else {
                 self.bytes.append(UInt8(ascii: "%"))
-                self.bytes.append(Self.digit(byte >> 4))
-                self.bytes.append(Self.digit(byte & 0xF))
+                self.bytes.append(Hex.digit(byte >> 4, upperCase: true))
+                self.bytes.append(Hex.digit(byte & 0xF, upperCase: true))
             }
         }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? value + UInt8(ascii: "0") : value - 10 + UInt8(ascii: "A")
     }
 
     private mutating func appendQuery(_ pairs: [(name: Substring, value: Substring)]) {

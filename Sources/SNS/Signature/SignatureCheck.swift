@@ -67,7 +67,7 @@ package struct SignatureCheck: Sendable {
             \(Authorization.algorithm)
             \(authorization.time.text)
             \(scope.day)/\(scope.region)/\(Self.service)/\(Self.terminator)
-            \(Self.hex(SignedRequest.sha256(canonical)))
+            \(Hex.encode(SignedRequest.sha256(canonical)))
             """
         // Compares in constant time.
         guard
@@ -132,7 +132,7 @@ package struct SignatureCheck: Sendable {
 
     /// The last line of the canonical request.
     private static func bodyHash(_ request: SignedRequest, _ authorization: Authorization) throws(SNSError) -> String {
-        let hash = Self.hex(request.bodySHA256)
+        let hash = Hex.encode(request.bodySHA256)
         guard authorization.expires == nil, let declared = request.header("x-amz-content-sha256") else { return hash }
         if declared == "UNSIGNED-PAYLOAD", request.isTLS { return declared }
         guard declared == hash else { throw .signatureMismatch }
@@ -145,16 +145,5 @@ package struct SignatureCheck: Sendable {
         let left = SignedRequest.sha256(Array(token.utf8))
         let right = SignedRequest.sha256(Array(expected.utf8))
         return zip(left, right).reduce(into: UInt8(0)) { $0 |= $1.0 ^ $1.1 } == 0
-    }
-
-    static func hex(_ bytes: [UInt8]) -> String {
-        String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
-            for (index, byte) in bytes.enumerated() {
-                for (offset, digit) in [byte >> 4, byte & 0xF].enumerated() {
-                    buffer[index * 2 + offset] = digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a")
-                }
-            }
-            return bytes.count * 2
-        }
     }
 }

@@ -1,3 +1,5 @@
+internal import Push
+
 /// Writes JSON (RFC 8259).
 enum JSONText {
     /// Appends the text as a string with its quotes.
@@ -11,7 +13,7 @@ enum JSONText {
             case 0x09: bytes += "\\t".utf8
             case 0..<0x20:
                 bytes += byte < 0x10 ? "\\u000".utf8 : "\\u001".utf8
-                bytes.append(Self.digit(byte & 0xF))
+                bytes.append(Hex.digit(byte & 0xF))
             default: bytes.append(byte)
             }
         }
@@ -22,9 +24,5 @@ enum JSONText {
         var bytes: [UInt8] = []
         Self.append(text, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? value + UInt8(ascii: "0") : value - 10 + UInt8(ascii: "a")
     }
 }

@@ -19,13 +19,12 @@ package struct TrailID: Hashable, Sendable {
 
     /// The 36 bytes of a UUID in lower case, from its 16 bytes.
     static func uuid(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(36)
         for (index, byte) in bytes.enumerated() {
             if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+            text.append(Hex.digit(byte >> 4))
+            text.append(Hex.digit(byte & 15))
         }
         return text
     }
