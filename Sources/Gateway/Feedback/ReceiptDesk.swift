@@ -8,19 +8,15 @@ internal import Store
 /// Turns receipts of applications that want it into delivery status, as Amazon logs it, and into failure events.
 final class ReceiptDesk {
     private unowned let core: GatewayLoop
-    private var consumer: Consumer?
+    private var intake: ReportIntake!
 
     init(core: GatewayLoop) {
         self.core = core
+        self.intake = ReportIntake(core: core) { [unowned self] in self.find($0, of: $1, $2) }
     }
 
     func start(_ client: BrokerClient) {
-        self.consumer = client.consume(
-            queue: GatewayTopology.receipts,
-            prefetch: 500,
-            consumerTag: "receipts",
-            delegate: self
-        )
+        self.intake.start(client, queue: GatewayTopology.receipts, prefetch: 500, consumerTag: "receipts")
     }
 
     /// Whether pushes to an application's endpoints shall be told of one by one.
@@ -54,36 +50,22 @@ final class ReceiptDesk {
         }
     }
 
-    private func take(_ id: DeliveryID, _ body: [UInt8], _ consumer: Consumer) {
-        guard let report = TokenReport(body: body) else {
-            consumer.ack(id)
-            return
-        }
-        self.core.applications.name(ofApp: report.app) { [weak self] result in
-            guard let self else { return }
-            switch result {
-            case .failure: self.retry(id, consumer)
-            case .success(nil): consumer.ack(id)
-            case .success(let name?): self.find(report, of: name, id, consumer)
-            }
-        }
-    }
-
-    private func find(_ report: TokenReport, of name: ApplicationName, _ id: DeliveryID, _ consumer: Consumer) {
+    private func find(
+        _ report: TokenReport,
+        of name: ApplicationName,
+        _ settle: @escaping ReportIntake.Settle
+    ) {
         self.core.registry.endpoint(with: EndpointToken(report.token), of: name) { [weak self] result in
             guard let self else { return }
             switch result {
-            case .failure: self.retry(id, consumer)
-            case .success(nil): consumer.ack(id)
+            case .failure: settle(.failure(ReportIntake.RedisIsAway()))
+            case .success(nil): settle(.success(()))
             case .success(let endpoint?):
                 self.core.applications.application(name) { result in
-                    guard case .success(let application?) = result else {
-                        consumer.ack(id)
-                        return
-                    }
+                    guard case .success(let application?) = result else { return settle(.success(())) }
                     self.topic(of: report) { topic in
                         self.tell(report, endpoint.name, application, topic)
-                        consumer.ack(id)
+                        settle(.success(()))
                     }
                 }
             }
@@ -127,18 +109,4 @@ final class ReceiptDesk {
         )
         _ = self.core.outbox.publish(message) { _ in }
     }
-
-    private func retry(_ id: DeliveryID, _ consumer: Consumer) {
-        self.core.loop.after(.seconds(1)) { consumer.reject(id, requeue: true) }
-    }
-}
-
-extension ReceiptDesk: ConsumerDelegate {
-    func consumer(_ consumer: Consumer, didReceive delivery: consuming Delivery) {
-        self.take(delivery.id, delivery.body, consumer)
-    }
-
-    func consumer(_: Consumer, didLose _: Int, _: BrokerError) {}
-
-    func consumer(_: Consumer, didChange _: Consumer.State) {}
 }
