@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Gateway
 internal import Logging
 
@@ -22,7 +21,7 @@ actor GatewayReload {
         self.logger = logger
         self.load = load
         self.file = loaded.file
-        self.watch = FileWatch(inUse: loaded.file.flatMap(Self.content))
+        self.watch = FileWatch(inUse: loaded.file.flatMap(FileWatch.content))
     }
 
     /// Looks every two seconds, and on each of `hangups`, until the task is cancelled.
@@ -38,11 +37,7 @@ actor GatewayReload {
     }
 
     private func look() {
-        if let file, self.watch.looked(Self.content(of: file)) { self.reload(because: "the file has changed") }
-    }
-
-    private static func content(of file: String) -> [UInt8]? {
-        FileManager.default.contents(atPath: file).map { [UInt8]($0) }
+        if let file, self.watch.looked(FileWatch.content(of: file)) { self.reload(because: "the file has changed") }
     }
 
     private func reload(because cause: String) {

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Foundation
 internal import Gateway
 internal import Logging
 
@@ -52,14 +51,7 @@ struct GatewayVerb: AsyncParsableCommand {
 
     func run() async throws {
         let loaded = try self.config.require([.servers, .gateway])
-        signal(SIGPIPE, SIG_IGN)
-        let level = Logger.Level(rawValue: loaded.logLevel) ?? .info
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
-        let logger = Logger(label: "pushfleet.gateway")
+        let logger = ServerProcess.begin("pushfleet.gateway", logLevel: loaded.logLevel)
         do {
             let parts = try loaded.gatewayParts(port: self.port)
             let gateway = try await Gateway.start(parts, logger: logger)

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Logging
 internal import Loop
 internal import Registry
@@ -50,7 +49,7 @@ actor ConfigurationReload {
         self.logger = logger
         self.load = load
         self.file = loaded.file
-        self.watch = FileWatch(inUse: loaded.file.flatMap(Self.content))
+        self.watch = FileWatch(inUse: loaded.file.flatMap(FileWatch.content))
         self.settings = loaded.settings
         self.effective = loaded.effective
         self.source = AppSource(loaded.settings)
@@ -87,7 +86,7 @@ actor ConfigurationReload {
 
     /// Looks whether files have changed.
     private func look() {
-        if let file, self.watch.looked(Self.content(of: file)) { self.reload(.fileChanged) }
+        if let file, self.watch.looked(FileWatch.content(of: file)) { self.reload(.fileChanged) }
         for name in self.known.keys.sorted() {
             guard var known = self.known[name] else { continue }
             let found = known.watch.looked(Self.read(known.settings))
@@ -101,12 +100,8 @@ actor ConfigurationReload {
     }
 
     private func hangUp() {
-        if let file { self.watch = FileWatch(inUse: Self.content(of: file)) }
+        if let file { self.watch = FileWatch(inUse: FileWatch.content(of: file)) }
         self.reload(.hangup)
-    }
-
-    private static func content(of file: String) -> [UInt8]? {
-        FileManager.default.contents(atPath: file).map { [UInt8]($0) }
     }
 
     private static func read(_ settings: CredentialSettings) -> CredentialWatch.Reading {
