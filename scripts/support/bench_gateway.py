@@ -22,6 +22,7 @@ import machine
 from fleet import Failed, Fleet, cpu_microseconds, run_script, say
 from floor import Floor
 from release import build, refuse_debug
+from report import Report, add_json_option, check_json_option
 from table import table
 
 REGION, ACCOUNT, KEY, SECRET = "eu-west-1", "123456789012", "AKIABENCH", "bench-secret"
@@ -315,10 +316,8 @@ def measure_all(options, wanted, keep):
     binary = (options.binary or build(PUSHFLEET_ECHO="1")).absolute()
     refuse_debug(binary)
     echo = build("EchoRoute", PUSHFLEET_ECHO="1")
-    about, load = machine.describe(binary), os.getloadavg()
-    print("  ".join(f"{name} {value}" for name, value in about.items()))
-    print(f"load average before: {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}\n", flush=True)
-    began = time.monotonic()
+    report = Report(binary)
+    results = report.results
     fleet = Fleet("bench", binary)
     keep(fleet)
     bench = GatewayBench(fleet, Floor(fleet), options)
@@ -327,15 +326,9 @@ def measure_all(options, wanted, keep):
     fleet.start_servers()
     fleet.start_simulator("--ledger-limit", 2_000_000)
     bench.start(echo)
-    results = {"machine": about, "load_before": load}
     for part in wanted:
         results[part] = getattr(bench, f"measure_{part}")()
-    results["warnings"], results["seconds"] = bench.warnings, time.monotonic() - began
-    for warning in bench.warnings:
-        print(f"WARNING: {warning}")
-    print(f"{results['seconds']:.0f} seconds in all")
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    report.end(bench.warnings, options.json)
     topic = results.get("topic")
     if topic and (topic["pushes"] != topic["subscribers"] or topic["devices"] != topic["subscribers"]):
         say("bench-gateway: not everybody got one push")
@@ -350,12 +343,11 @@ def main():
     parser.add_argument("--endpoints", type=int, default=1_000_000)
     parser.add_argument("--subscribers", type=int, default=100_000)
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--json", type=pathlib.Path)
+    add_json_option(parser)
     options = parser.parse_args()
     if unknown := set(options.only) - set(PARTS):
         parser.error(f"--only {unknown.pop()}: it must be one of {', '.join(PARTS)}")
-    if options.json and not options.json.absolute().parent.is_dir():
-        parser.error(f"--json: there is no directory {options.json.parent}")
+    check_json_option(parser, options)
     if options.runs < 1 or options.endpoints < 100 or options.subscribers < 1:
         parser.error("--runs and --subscribers must be 1 at least, --endpoints 100")
     wanted = [part for part in PARTS if part in (options.only or PARTS)]
