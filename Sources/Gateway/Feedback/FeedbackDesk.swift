@@ -11,10 +11,12 @@ final class FeedbackDesk {
 
     init(core: GatewayLoop) {
         self.core = core
-        // Without a time nobody can tell whether the token was registered since.
-        self.intake = ReportIntake(core: core, accepts: { $0.invalidSince != nil }) { [unowned self] in
-            self.disable($0, of: $1, $2)
-        }
+        self.intake = ReportIntake(
+            core: core,
+            // Without a time nobody can tell whether the token was registered since.
+            accepts: { $0.invalidSince != nil },
+            handle: { [unowned self] in self.disable($0, of: $1, $2) }
+        )
     }
 
     func start(_ client: BrokerClient) {
