@@ -36,7 +36,7 @@ package final class EventLoop {
         self.now = MonotonicClock.now()
         self.wallTime = WallClock.now()
         self.thread = pthread_self()
-        try self.poller.add(self.mailbox.descriptor, token: Self.mailboxToken, .read)
+        try self.poller.addBell(self.mailbox.descriptor, token: Self.mailboxToken)
         Self.blockSIGPIPE()
     }
 
@@ -142,16 +142,14 @@ package final class EventLoop {
     }
 
     private func turn() {
-        let events = self.poller.wait(milliseconds: self.millisecondsToSleep())
+        let events = self.poller.wait(milliseconds: self.mailbox.maySleep() ? self.millisecondsToSleep() : 0)
         self.now = MonotonicClock.now()
         self.wallTime = WallClock.now()
+        // The mailbox's own token stands for no watch: ringing has done its work.
         for event in events {
-            if event.token == Self.mailboxToken {
-                self.mailbox.drain()
-            } else if let watch = self.watch(token: event.token) {
-                watch.handler?.isReady(event.readiness)
-            }
+            if let watch = self.watch(token: event.token) { watch.handler?.isReady(event.readiness) }
         }
+        self.mailbox.drain()
         let asked = self.deadlines.asked
         while let deadline = self.deadlines.popDue(at: self.now, askedBefore: asked) {
             deadline.fire()

@@ -5,7 +5,13 @@ internal import Synchronization
 /// What other threads want a loop to do, and the descriptor that wakes it.
 final class Mailbox: Sendable {
     let descriptor: Int32
-    private let letters = Mutex<[@Sendable () -> Void]>([])
+    private let box = Mutex(Box())
+
+    private struct Box {
+        var letters: [@Sendable () -> Void] = []
+        /// Whether the loop waits, or is about to, and nobody has woken it yet.
+        var needsWaking = false
+    }
 
     init() throws(LoopError) {
         self.descriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -16,21 +22,30 @@ final class Mailbox: Sendable {
         close(self.descriptor)
     }
 
-    /// Only the first letter of a batch pays for the wake-up.
+    /// Only who finds the loop asleep, and is the first to, pays for waking it.
     func post(_ letter: @escaping @Sendable () -> Void) {
-        let isFirst = self.letters.withLock { letters in
-            letters.append(letter)
-            return letters.count == 1
+        let wakes = self.box.withLock { box in
+            box.letters.append(letter)
+            defer { box.needsWaking = false }
+            return box.needsWaking
         }
-        if isFirst { eventfd_write(self.descriptor, 1) }
+        if wakes { eventfd_write(self.descriptor, 1) }
     }
 
+    /// Whether the loop may wait: from now on it is woken. False if there are letters already.
+    func maySleep() -> Bool {
+        self.box.withLock { box in
+            box.needsWaking = box.letters.isEmpty
+            return box.needsWaking
+        }
+    }
+
+    /// Reads the letters of the loop that is awake again.
     func drain() {
-        var count: eventfd_t = 0
-        eventfd_read(self.descriptor, &count)
-        let letters = self.letters.withLock { letters in
-            defer { letters = [] }
-            return letters
+        let letters = self.box.withLock { box in
+            box.needsWaking = false
+            defer { box.letters = [] }
+            return box.letters
         }
         for letter in letters { letter() }
     }
@@ -40,7 +55,7 @@ final class Mailbox: Sendable {
 package struct RemoteLoop: Sendable {
     let mailbox: Mailbox
 
-    /// Runs `body` on the loop's thread in its next turn. Dropped when the loop has stopped.
+    /// Runs `body` on the loop's thread, in this turn or the next. Dropped when the loop has stopped.
     package func post(_ body: @escaping @Sendable () -> Void) {
         self.mailbox.post(body)
     }

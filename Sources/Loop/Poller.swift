@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// epoll(7), level-triggered.
+/// epoll(7), level-triggered but for the bell.
 struct Poller: ~Copyable {
     struct Event {
         let token: UInt64
@@ -25,6 +25,14 @@ struct Poller: ~Copyable {
 
     func add(_ watched: Int32, token: UInt64, _ interest: Readiness) throws(LoopError) {
         guard self.control(EPOLL_CTL_ADD, watched, token: token, interest) == 0 else { throw LoopError("epoll_ctl") }
+    }
+
+    /// Announces each write to an eventfd once, edge-triggered: nobody has to read it.
+    func addBell(_ descriptor: Int32, token: UInt64) throws(LoopError) {
+        var event = epoll_event()
+        event.events = EPOLLIN.rawValue | EPOLLET.rawValue
+        event.data.u64 = token
+        guard epoll_ctl(self.descriptor, EPOLL_CTL_ADD, descriptor, &event) == 0 else { throw LoopError("epoll_ctl") }
     }
 
     func change(_ watched: Int32, token: UInt64, _ interest: Readiness) {
