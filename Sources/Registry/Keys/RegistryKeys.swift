@@ -54,10 +54,11 @@ enum RegistryKeys {
     /// What every call declares.
     static let numbers = prefix + "numbers"
 
-    static func once(_ call: PublishCall) -> String {
+    static func once(_ accessKey: String, _ invocation: String, _ bodyHash: String) -> String {
         // Hashed because a client may make its part as long as a header can be.
-        let digest = SHA256.hash(data: Array("\(call.accessKey)\n\(call.invocation)\n\(call.bodyHash)".utf8))
-        return "pf:once:{\(Hex.encode(digest.prefix(16)))}"
+        let digest = SHA256.hash(data: Array("\(accessKey)\n\(invocation)\n\(bodyHash)".utf8))
+        let digits = digest.withUnsafeBytes { Hex.encode(UnsafeRawBufferPointer(rebasing: $0[..<16])) }
+        return "pf:once:{\(digits)}"
     }
     static let onceLife = Duration.seconds(900)
 

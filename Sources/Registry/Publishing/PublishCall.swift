@@ -2,16 +2,19 @@ internal import Store
 
 /// What tells one call of a client from another: all attempts of one call have the same.
 package struct PublishCall: Hashable, Sendable {
-    package var accessKey: String
+    package let accessKey: String
     /// The header `amz-sdk-invocation-id`.
-    package var invocation: String
+    package let invocation: String
     /// SHA-256 of the body, as hexadecimal digits.
-    package var bodyHash: String
+    package let bodyHash: String
+    /// In Redis. It is asked for twice in a call, and made by whoever has the call first.
+    let key: String
 
     package init(accessKey: String, invocation: String, bodyHash: String) {
         self.accessKey = accessKey
         self.invocation = invocation
         self.bodyHash = bodyHash
+        self.key = RegistryKeys.once(accessKey, invocation, bodyHash)
     }
 }
 
@@ -45,7 +48,7 @@ extension Registry {
         messageID: String,
         _ completion: @escaping Completion<PublishClaim>
     ) {
-        var script = ScriptCall(PublishScripts.claim, keys: [RegistryKeys.once(call)])
+        var script = ScriptCall(PublishScripts.claim, keys: [call.key])
         script.add(messageID)
         script.add(milliseconds: RegistryKeys.onceLife)
         self.run(script, completion) { reply in
@@ -60,7 +63,7 @@ extension Registry {
 
     /// The call was answered with this message id; more attempts get the same answer for 15 minutes from now.
     package func finish(_ call: PublishCall, messageID: String, _ completion: @escaping Completion<Void>) {
-        var command = RedisCommand("SET", RegistryKeys.once(call), "done \(messageID)", "PX")
+        var command = RedisCommand("SET", call.key, "done \(messageID)", "PX")
         command.add(RegistryKeys.onceLife.components.seconds * 1000)
         self.send(command, completion)
     }
