@@ -141,10 +141,21 @@ extension Parameters {
 extension Substring {
     /// What follows `first` in a dotted name: empty, or from the dot on. Nil if the name does not begin with it.
     func rest(after first: String) -> Substring? {
-        let count = first.utf8.count
-        guard self.utf8.count >= count, self.utf8.starts(with: first.utf8) else { return nil }
-        let end = self.utf8.index(self.utf8.startIndex, offsetBy: count)
-        guard end == self.utf8.endIndex || self.utf8[end] == UInt8(ascii: ".") else { return nil }
-        return self[end...]
+        // Every name is looked for in every pair: bytes are compared where they lie.
+        let end: Int?? = self.utf8.withContiguousStorageIfAvailable { name in
+            first.utf8.withContiguousStorageIfAvailable { $0.isFirst(in: name) ? $0.count : nil } ?? nil
+        }
+        return (end ?? nil).map { self[self.utf8.index(self.startIndex, offsetBy: $0)...] }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether a dotted name begins with these bytes, and ends or has a dot behind them.
+    fileprivate func isFirst(in name: Self) -> Bool {
+        guard name.count >= self.count, name.count == self.count || name[self.count] == UInt8(ascii: ".") else {
+            return false
+        }
+        for index in self.indices where self[index] != name[index] { return false }
+        return true
     }
 }
