@@ -6,14 +6,20 @@ extension Hex {
     }
 
     /// Two lower-case digits for each byte.
-    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.underestimatedCount * 2)
-        for byte in bytes {
-            text.append(Self.digit(byte >> 4))
-            text.append(Self.digit(byte & 15))
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String { self.encode(Array(bytes)) }
+
+    /// Two lower-case digits for each byte.
+    package static func encode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { self.encode($0) } }
+
+    /// Two lower-case digits for each byte.
+    package static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+            for (index, byte) in bytes.enumerated() {
+                text.initializeElement(at: index * 2, to: Self.digit(byte >> 4))
+                text.initializeElement(at: index * 2 + 1, to: Self.digit(byte & 15))
+            }
+            return bytes.count * 2
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// - Parameter text: digits in either case.

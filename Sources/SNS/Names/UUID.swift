@@ -63,7 +63,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
         guard text.utf8.count == 36 else { return nil }
         for byte in text.utf8 {
             defer { place += 1 }
-            if Self.dashes.contains(place) {
+            if Self.isDash(place) {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
@@ -80,7 +80,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
         self.low = words.1
     }
 
-    private static let dashes = [8, 13, 18, 23]
+    private static func isDash(_ place: Int) -> Bool { place == 8 || place == 13 || place == 18 || place == 23 }
 
     package var version: Int { Int(self.high >> 12 & 0xF) }
 
@@ -88,7 +88,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
         String(unsafeUninitializedCapacity: 36) { buffer in
             var place = 0
             for digit in 0..<32 {
-                if Self.dashes.contains(place) {
+                if Self.isDash(place) {
                     buffer[place] = UInt8(ascii: "-")
                     place += 1
                 }
