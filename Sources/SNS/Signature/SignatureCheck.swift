@@ -69,14 +69,10 @@ package struct SignatureCheck: Sendable {
             \(scope.day)/\(scope.region)/\(Self.service)/\(Self.terminator)
             \(Hex.encode(SignedRequest.sha256(canonical)))
             """
+        var code = signingKey
+        code.update(data: Array(text.utf8))
         // Compares in constant time.
-        guard
-            HMAC<SHA256>.isValidAuthenticationCode(
-                authorization.signature,
-                authenticating: Array(text.utf8),
-                using: signingKey
-            )
-        else { throw .signatureMismatch }
+        guard code.finalize() == authorization.signature else { throw .signatureMismatch }
         signingKeys.insert(signingKey, for: scope)
         return key.principal
     }

@@ -1,6 +1,7 @@
 internal import Crypto
 
-/// Signing keys that have been derived: a call of a key that has called before costs one HMAC instead of five.
+/// Signing keys that have been derived: a call of a key that has called before costs one HMAC instead of five, and that one
+/// begins behind the key.
 ///
 /// Bounded: at its limit it begins anew. Only keys with which a signature was right get in.
 package struct SigningKeys {
@@ -10,7 +11,7 @@ package struct SigningKeys {
         let region: String
     }
 
-    private var keys: [Scope: SymmetricKey] = [:]
+    private var keys: [Scope: HMAC<SHA256>] = [:]
     private let limit: Int
 
     package init(limit: Int = 1024) {
@@ -19,9 +20,10 @@ package struct SigningKeys {
 
     package var count: Int { self.keys.count }
 
-    subscript(scope: Scope) -> SymmetricKey? { self.keys[scope] }
+    /// The code of a text, still without the text.
+    subscript(scope: Scope) -> HMAC<SHA256>? { self.keys[scope] }
 
-    mutating func insert(_ key: SymmetricKey, for scope: Scope) {
+    mutating func insert(_ key: HMAC<SHA256>, for scope: Scope) {
         guard self.keys[scope] == nil else { return }
         if self.keys.count >= self.limit { self.keys.removeAll(keepingCapacity: true) }
         self.keys[scope] = key
@@ -33,11 +35,11 @@ package struct SigningKeys {
     }
 
     /// AWS, "Create a signed AWS API request", step 4.
-    static func derive(_ secret: String, _ scope: Scope) -> SymmetricKey {
+    static func derive(_ secret: String, _ scope: Scope) -> HMAC<SHA256> {
         var key = SymmetricKey(data: Array("AWS4\(secret)".utf8))
         for part in [scope.day, scope.region, SignatureCheck.service, SignatureCheck.terminator] {
             key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
         }
-        return key
+        return HMAC<SHA256>(key: key)
     }
 }
