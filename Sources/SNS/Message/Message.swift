@@ -77,12 +77,10 @@ package enum MessageBody: Equatable, Sendable {
             return
         }
         guard structure == "json" else { throw .invalidParameter("MessageStructure") }
-        guard case .object(let members)? = try? JSONTree(parsing: message.text) else {
+        guard let texts = try? JSONTree.texts(parsing: message.text) else {
             throw .invalidParameter("Message Structure - JSON message body failed to parse")
         }
-        self = .perPlatform(
-            members.compactMapValues { if case .text(let text) = $0 { text.string } else { nil } }
-        )
+        self = .perPlatform(texts)
     }
 
     /// What every message to a topic needs.

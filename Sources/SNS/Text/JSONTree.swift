@@ -21,6 +21,25 @@ package indirect enum JSONTree: Equatable, Sendable {
         }
     }
 
+    /// The string values of an object; others are checked and left out. Nil for another value than an object.
+    static func texts(parsing text: String) throws(JSONFault) -> [ExactText: String]? {
+        try Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(JSONFault) in
+            var scanner = JSONScanner(UnsafeRawBufferPointer(bytes))
+            try scanner.start()
+            guard scanner.opensObject == true else { return nil }
+            var texts: [ExactText: String] = [:]
+            try scanner.openObject()
+            var isFirst = true
+            while let key = try scanner.nextKey(first: isFirst) {
+                isFirst = false
+                let value = try scanner.value()
+                texts[Self.text(key, scanner)] = value.kind == .string ? Self.text(value, scanner).string : nil
+            }
+            try scanner.finish()
+            return texts
+        }
+    }
+
     /// Recurses as deep as the scanner's limit.
     private static func read(_ scanner: inout JSONScanner) throws(JSONFault) -> JSONTree {
         if let isObject = scanner.opensObject {
