@@ -73,8 +73,9 @@ final class GatewayService: Sendable {
             }
             let parameters = try Parameters(query: Array(request.query.utf8), body: request.formBody)
             format = AnswerFormat(parameters)
-            action = try Action.name(parameters).rawValue
-            let call = try Action(parameters, region: self.settings.region)
+            let name = try Action.name(parameters)
+            action = name.rawValue
+            let call = try Action(name, parameters, region: self.settings.region)
             try caller.principal.check(call, region: self.settings.region, account: self.settings.account)
             let run = ActionRun(service: self, principal: caller.principal, call: Self.call(request, caller))
             result = .success(try await run.run(call))

@@ -37,7 +37,11 @@ package enum Action: Sendable {
     ///
     /// - Parameter region: the gateway's; topics elsewhere are refused. Nil takes any.
     package init(_ parameters: Parameters, region: String? = nil) throws(SNSError) {
-        let name = try Self.name(parameters)
+        try self.init(try Self.name(parameters), parameters, region: region)
+    }
+
+    /// Reads a call whose name is read.
+    package init(_ name: ActionName, _ parameters: Parameters, region: String?) throws(SNSError) {
         try Self.checkCharacters(parameters)
         func read<Call: ActionCall>(_ call: Call.Type) throws(SNSError) -> Call {
             try parameters.allow(Call.members + Self.commonMembers)
