@@ -148,6 +148,7 @@ package final class Transport {
         }
         guard self.state == .open else { return }
         if self.closesWhenSent { return self.linger() }
+        guard self.kernelIsFull else { return }
         self.kernelIsFull = false
         self.updateInterest()
     }
