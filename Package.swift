@@ -140,7 +140,7 @@ let tests: [Target] = [
         dependencies: [
             "Gateway", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestRandom", "TestServers",
             crypto,
-            cryptoExtras, hummingbird, logging,
+            cryptoExtras, hummingbird, hummingbirdTLS, logging,
         ]
     ),
     fleetSimulationTests,

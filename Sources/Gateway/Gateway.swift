@@ -106,7 +106,7 @@ package final class Gateway: Sendable {
                     await topology.run()
                     guard !Task.isCancelled else { return }
                     await desk.ask { core, completion in
-                        core.isDeclared = true
+                        core.declared()
                         completion(())
                     }
                 }

@@ -1,8 +1,10 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdTLS
 import Logging
 import NIOCore
+import NIOSSL
 import ServiceLifecycle
 import Synchronization
 import TestServers
@@ -32,9 +34,11 @@ final class Receiver: Sendable {
     private let services: ServiceGroup
     private let task: Task<Void, any Error>
     let port: Int
+    private let isTLS: Bool
 
-    private init(_ state: consuming State, services: ServiceGroup, task: Task<Void, any Error>, port: Int) {
-        self.state = Mutex(state)
+    private init(_ services: ServiceGroup, _ task: Task<Void, any Error>, port: Int, isTLS: Bool) {
+        self.state = Mutex(State())
+        self.isTLS = isTLS
         self.services = services
         self.task = task
         self.port = port
@@ -60,12 +64,14 @@ final class Receiver: Sendable {
         }
     }
 
-    static func start() async throws -> Receiver {
+    /// - Parameter isTLS: with a certificate for localhost, of the tests' own authority.
+    static func start(isTLS: Bool = false) async throws -> Receiver {
         let holder = Holder()
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let quiet = Logger(label: "receiver") { _ in SwiftLogNoOpLogHandler() }
         let application = Application(
             responder: Responder(holder: holder),
+            server: isTLS ? try .tls(.http1(), tlsConfiguration: Self.tls()) : .http1(),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in found.yield(channel.localAddress?.port ?? 0) },
             logger: quiet
@@ -76,11 +82,20 @@ final class Receiver: Sendable {
             try await services.run()
         }
         for await port in ports {
-            let receiver = Receiver(State(), services: services, task: task, port: port)
+            let receiver = Receiver(services, task, port: port, isTLS: isTLS)
             holder.receiver.withLock { $0 = receiver }
             return receiver
         }
         throw NeverHappened(description: "the receiver listens")
+    }
+
+    private static func tls() throws -> TLSConfiguration {
+        let certificates = TestCertificates.shared
+        let chain = try NIOSSLCertificate.fromPEMFile(certificates.serverCertificate)
+        return .makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: certificates.serverKey, format: .pem))
+        )
     }
 
     private func take(_ posted: Posted) -> Response {
@@ -93,7 +108,7 @@ final class Receiver: Sendable {
         }
     }
 
-    var url: String { "http://127.0.0.1:\(self.port)/hook" }
+    var url: String { "\(self.isTLS ? "https://localhost" : "http://127.0.0.1"):\(self.port)/hook" }
 
     var posted: [Posted] { self.state.withLock { $0.posted } }
 

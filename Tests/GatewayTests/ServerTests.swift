@@ -20,6 +20,12 @@ import Testing
             )
         )
         #expect(metrics.contains("# TYPE pushfleet_gateway_request_duration_seconds histogram"))
+        try await eventually("it takes what is in its queues") {
+            let metrics = try await test.get("/metrics").text
+            return ["fanout", "feedback", "receipts", "webhooks"].allSatisfy {
+                metrics.contains("pushfleet_gateway_consuming{queue=\"pushfleet.gateway.\($0)\"} 1\n")
+            }
+        }
         await test.gateway.stop()
     }
 

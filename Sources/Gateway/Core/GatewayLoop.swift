@@ -17,7 +17,7 @@ final class GatewayLoop {
     let outbox: Outbox
     let registry: Registry
     /// Whether the queues that gateways need are there.
-    var isDeclared = false
+    private(set) var isDeclared = false
     private(set) var applications: ApplicationCache!
     private(set) var publishing: Publishing!
     private(set) var events: EventDesk!
@@ -62,13 +62,20 @@ final class GatewayLoop {
 
     func start() {
         self.redis.start()
+        self.sweeper.start()
+        self.signing.start()
+        self.credentials.start()
+    }
+
+    /// The queues are there, and from now on what is in them is taken. Who asks for a queue before it is made, or has its
+    /// leader, waits for half a minute in the end.
+    func declared() {
+        guard !self.isDeclared else { return }
+        self.isDeclared = true
         self.fanOut.start(self.intake)
         self.feedback.start(self.intake)
         self.receipts.start(self.intake)
         self.webhooks.start(self.intake)
-        self.sweeper.start()
-        self.signing.start()
-        self.credentials.start()
     }
 
     // MARK: Answers of the registry

@@ -73,6 +73,19 @@ final class Outbox {
         return true
     }
 
+    /// Publishes all of them; `completion` is called once, with whether all are confirmed, and at once if there are none.
+    func publish(all messages: [Message], _ completion: @escaping (Bool) -> Void) {
+        guard !messages.isEmpty else { return completion(true) }
+        var unanswered = messages.count
+        var unconfirmed = messages.count
+        func answered(_ outcome: Outcome) {
+            if outcome == .confirmed { unconfirmed -= 1 }
+            unanswered -= 1
+            if unanswered == 0 { completion(unconfirmed == 0) }
+        }
+        for message in messages where !self.publish(message, answered) { answered(.failed("not taken")) }
+    }
+
     /// One timer for all: it looks who is overdue by then.
     private func setTimer() {
         while self.head < self.deadlines.count, self.waiting[self.deadlines[self.head].token]?.completion == nil {

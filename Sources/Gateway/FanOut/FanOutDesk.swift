@@ -59,5 +59,7 @@ extension FanOutDesk: ConsumerDelegate {
         self.jobs = [:]
     }
 
-    func consumer(_: Consumer, didChange _: Consumer.State) {}
+    func consumer(_ consumer: Consumer, didChange state: Consumer.State) {
+        self.core.metrics.consumes(consumer.queue, state)
+    }
 }

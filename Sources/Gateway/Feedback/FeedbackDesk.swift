@@ -37,26 +37,31 @@ final class FeedbackDesk {
         self.core.registry.disable(verdict) { [weak self] result in
             guard let self else { return }
             switch result {
-            case .failure: return settle(.failure(ReportIntake.RedisIsAway()))
+            case .failure: settle(.failure(ReportIntake.ServerIsAway()))
             case .success(.disabled(let endpoint)):
-                let name = EndpointName(application: application, id: endpoint)
                 self.core.metrics.add(.endpointsDisabled)
-                self.core.events.tell(.endpointUpdated, name)
-                self.tellFailure(name, report)
+                self.tell(EndpointName(application: application, id: endpoint), report, isNew: true, settle)
             case .success(.alreadyDisabled(let endpoint)):
-                self.tellFailure(EndpointName(application: application, id: endpoint), report)
-            case .success(.otherToken), .success(.registeredLater), .success(.noEndpoint): break
+                // Perhaps by this very report, and whoever did it did not come to tell.
+                let name = EndpointName(application: application, id: endpoint)
+                self.tell(name, report, isNew: report.isRepeated, settle)
+            case .success(.otherToken), .success(.registeredLater), .success(.noEndpoint): settle(.success(()))
             }
-            settle(.success(()))
         }
     }
 
-    private func tellFailure(_ name: EndpointName, _ report: TokenReport) {
-        guard let message = report.directMessageID else { return }
-        let attempts = report.attempts ?? 1
-        self.core.events.tell(
-            .deliveryFailure(.invalidPlatformToken, attempts: attempts, messageID: message),
-            name
-        )
+    /// - Parameter isNew: whether the endpoint was enabled until now.
+    private func tell(
+        _ name: EndpointName,
+        _ report: TokenReport,
+        isNew: Bool,
+        _ settle: @escaping ReportIntake.Settle
+    ) {
+        var kinds: [ApplicationEvent.Kind] = isNew ? [.endpointUpdated] : []
+        if let message = report.directMessageID {
+            let attempts = report.attempts ?? 1
+            kinds.append(.deliveryFailure(.invalidPlatformToken, attempts: attempts, messageID: message))
+        }
+        self.core.events.tell(kinds, name) { settle($0 ? .success(()) : .failure(ReportIntake.ServerIsAway())) }
     }
 }

@@ -42,11 +42,18 @@ final class ReceiptDesk {
     }
 
     /// The topic of which the report's message is a part; nil if it was for one endpoint, or nobody remembers.
-    private func topic(of report: TokenReport, _ completion: @escaping (RegisteredTopic?) -> Void) {
-        guard report.directMessageID == nil, let id = report.publishedID else { return completion(nil) }
+    private func topic(
+        of report: TokenReport,
+        _ completion: @escaping (Result<RegisteredTopic?, RedisFailure>) -> Void
+    ) {
+        guard report.directMessageID == nil, let id = report.publishedID else { return completion(.success(nil)) }
         self.core.redis.send(RedisCommand("GET", Self.topicKey("\(id)"))) { [core] result in
-            guard case .success(let reply) = result, let name = reply.text else { return completion(nil) }
-            core.registry.topic(name) { result in completion((try? result.get()).flatMap { $0 }) }
+            switch result {
+            case .failure(let failure): completion(.failure(failure))
+            case .success(let reply):
+                guard let name = reply.text else { return completion(.success(nil)) }
+                core.registry.topic(name, completion)
+            }
         }
     }
 
@@ -58,37 +65,65 @@ final class ReceiptDesk {
         self.core.registry.endpoint(with: EndpointToken(report.token), of: name) { [weak self] result in
             guard let self else { return }
             switch result {
-            case .failure: settle(.failure(ReportIntake.RedisIsAway()))
+            case .failure: settle(.failure(ReportIntake.ServerIsAway()))
             case .success(nil): settle(.success(()))
-            case .success(let endpoint?):
-                self.core.applications.application(name) { result in
-                    guard case .success(let application?) = result else { return settle(.success(())) }
-                    self.topic(of: report) { topic in
-                        self.tell(report, endpoint.name, application, topic)
-                        settle(.success(()))
+            case .success(let endpoint?): self.find(report, endpoint.name, settle)
+            }
+        }
+    }
+
+    private func find(_ report: TokenReport, _ endpoint: EndpointName, _ settle: @escaping ReportIntake.Settle) {
+        self.core.applications.application(endpoint.application) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .failure: settle(.failure(ReportIntake.ServerIsAway()))
+            case .success(nil): settle(.success(()))
+            case .success(let application?):
+                self.topic(of: report) { result in
+                    guard case .success(let topic) = result else {
+                        return settle(.failure(ReportIntake.ServerIsAway()))
                     }
+                    self.tell(report, endpoint, application, topic, settle)
                 }
             }
         }
     }
 
+    /// Done when RabbitMQ has all of it.
     private func tell(
         _ report: TokenReport,
         _ endpoint: EndpointName,
         _ application: PlatformApplication,
-        _ topic: RegisteredTopic?
+        _ topic: RegisteredTopic?,
+        _ settle: @escaping ReportIntake.Settle
     ) {
-        let isDelivered = report.outcome == "delivered"
+        var kinds: [ApplicationEvent.Kind] = []
         if report.outcome == "dead_lettered", let message = report.directMessageID {
             let type = FailureType(deadLetter: report)
-            let attempts = report.attempts ?? 0
-            self.core.events.tell(.deliveryFailure(type, attempts: attempts, messageID: message), endpoint)
+            kinds.append(.deliveryFailure(type, attempts: report.attempts ?? 0, messageID: message))
         }
+        let status = self.status(report, endpoint, application, topic)
+        self.core.events.tell(kinds, endpoint) { [core] isTold in
+            guard isTold else { return settle(.failure(ReportIntake.ServerIsAway())) }
+            core.outbox.publish(all: status.map { [$0] } ?? []) { isConfirmed in
+                settle(isConfirmed ? .success(()) : .failure(ReportIntake.ServerIsAway()))
+            }
+        }
+    }
+
+    /// Nil if nobody wants it.
+    private func status(
+        _ report: TokenReport,
+        _ endpoint: EndpointName,
+        _ application: PlatformApplication,
+        _ topic: RegisteredTopic?
+    ) -> Broker.Message? {
+        let isDelivered = report.outcome == "delivered"
         let logs = [DeliveryLog(application)] + (topic.map { [DeliveryLog($0)] } ?? [])
         let chance = Int.random(in: 0..<100)
-        guard logs.contains(where: { $0.wants(isSuccess: isDelivered, chance: chance) }), let id = report.publishedID
-        else { return }
-        guard let destination = self.core.parts.settings.arn(endpoint) else { return }
+        guard logs.contains(where: { $0.wants(isSuccess: isDelivered, chance: chance) }),
+            let id = report.publishedID, let destination = self.core.parts.settings.arn(endpoint)
+        else { return nil }
         let latency = Duration.milliseconds(report.latency ?? 0)
         let status = DeliveryStatus(
             isSuccess: isDelivered,
@@ -102,11 +137,10 @@ final class ReceiptDesk {
             providerResponse: report.apnsReason ?? report.reason ?? "",
             endpoint: destination
         )
-        let message = Broker.Message(
+        return Broker.Message(
             exchange: GatewayTopology.status,
             routingKey: report.app,
             body: Array(status.record.utf8)
         )
-        _ = self.core.outbox.publish(message) { _ in }
     }
 }

@@ -18,6 +18,15 @@ struct TokenReport: Decodable, Sendable, Equatable {
     var apnsLatency: Int64?
     var apnsID: String?
     var apnsReason: String?
+    /// Whether somebody may have worked on it before, and not to the end.
+    private(set) var isRepeated = false
+
+    /// The same once more.
+    var again: TokenReport {
+        var report = self
+        report.isRepeated = true
+        return report
+    }
 
     enum CodingKeys: String, CodingKey {
         case token, app, reason, outcome, attempts

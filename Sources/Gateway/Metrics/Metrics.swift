@@ -1,3 +1,4 @@
+internal import Broker
 internal import Synchronization
 
 /// Numbers of this gateway since it started, in Prometheus' text format
@@ -13,6 +14,7 @@ final class Metrics: Sendable {
         var durations: [String: DurationHistogram] = [:]
         var publishes: [String: Int] = [:]
         var counts: [Count: Int] = [:]
+        var queues: [String: Bool] = [:]
     }
 
     /// What is counted without labels.
@@ -82,6 +84,13 @@ final class Metrics: Sendable {
         self.numbers.withLock { $0.counts[count, default: 0] += number }
     }
 
+    /// - Parameter queue: one of the gateways' own.
+    func consumes(_ queue: String, _ state: Consumer.State) {
+        var isConsuming = false
+        if case .consuming = state { isConsuming = true }
+        self.numbers.withLock { $0.queues[queue] = isConsuming }
+    }
+
     /// What `/metrics` answers.
     var text: String {
         let numbers = self.numbers.withLock { $0 }
@@ -102,6 +111,11 @@ final class Metrics: Sendable {
         )
         for (outcome, count) in numbers.publishes.sorted(by: { $0.key < $1.key }) {
             text += "pushfleet_gateway_publishes_total{outcome=\"\(outcome)\"} \(count)\n"
+        }
+        let consuming = "pushfleet_gateway_consuming"
+        text += Self.head(consuming, "gauge", "Whether this gateway takes what is in the queue, 1 or 0.")
+        for (queue, isConsuming) in numbers.queues.sorted(by: { $0.key < $1.key }) {
+            text += "\(consuming){queue=\"\(queue)\"} \(isConsuming ? 1 : 0)\n"
         }
         for count in Count.allCases {
             text += Self.head(count.rawValue, "counter", count.help)

@@ -204,7 +204,7 @@ final class GatewayService: Sendable {
     /// Tells an event to whom the application names; nobody waits for it.
     func tell(_ kind: ApplicationEvent.Kind, _ endpoint: EndpointName) async {
         await self.desk.ask { core, completion in
-            core.events.tell(kind, endpoint)
+            core.events.tell([kind], endpoint)
             completion(())
         }
     }

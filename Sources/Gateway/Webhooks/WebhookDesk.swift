@@ -22,6 +22,8 @@ final class WebhookDesk {
     private let sender: WebhookSender
     private var consumer: Consumer?
     private var lines: [String: Line] = [:]
+    /// Counts the losses of what is open: the broker hands that out again.
+    private var life = 0
 
     init(core: GatewayLoop, sender: WebhookSender) {
         self.core = core
@@ -103,10 +105,10 @@ final class WebhookDesk {
             case .confirmed: self.settle(id, order, .delivered)
             case .failed(let reason) where reason.hasPrefix("returned"):
                 self.settle(id, order, .failed("There is no such queue", code: "queue", isFinal: true))
-            case .failed, .unknown: self.giveBack(id)
+            case .failed, .unknown: self.later { $0.enqueue(id, order) }
             }
         }
-        if !isTaken { self.giveBack(id) }
+        if !isTaken { self.later { $0.enqueue(id, order) } }
     }
 
     // MARK: What becomes of it
@@ -159,15 +161,20 @@ final class WebhookDesk {
             case .failed(let reason) where reason.hasPrefix("returned"):
                 self.consumer?.ack(id)
                 done(self, false)
-            case .failed, .unknown: self.giveBack(id)
+            case .failed, .unknown: self.later { $0.replace(id, message, done) }
             }
         }
-        if !isTaken { self.giveBack(id) }
+        if !isTaken { self.later { $0.replace(id, message, done) } }
     }
 
-    /// The broker takes nothing now: a moment later it goes back, to whoever can.
-    private func giveBack(_ id: DeliveryID) {
-        self.core.loop.after(.seconds(1)) { [weak self] in self?.consumer?.reject(id, requeue: true) }
+    /// RabbitMQ takes nothing now: again in a moment. What is given back counts, and is a dead letter when it was too
+    /// often; an alarm may last longer than that.
+    private func later(_ body: @escaping (WebhookDesk) -> Void) {
+        let life = self.life
+        self.core.loop.after(.seconds(1)) { [weak self] in
+            guard let self, life == self.life else { return }
+            body(self)
+        }
     }
 }
 
@@ -178,8 +185,11 @@ extension WebhookDesk: ConsumerDelegate {
 
     /// What is under way ends by itself; what waits comes again.
     func consumer(_: Consumer, didLose _: Int, _: BrokerError) {
+        self.life += 1
         for host in self.lines.keys { self.lines[host]?.waiting = [] }
     }
 
-    func consumer(_: Consumer, didChange _: Consumer.State) {}
+    func consumer(_ consumer: Consumer, didChange state: Consumer.State) {
+        self.core.metrics.consumes(consumer.queue, state)
+    }
 }

@@ -54,9 +54,11 @@ package struct StoredApps: Hashable, Sendable {
     // MARK: Changing
 
     /// Puts an app there, or other values in place of those it has. May run twice without harm.
-    package static func put(_ app: String, _ value: String) -> ScriptCall {
+    /// - Parameter credential: sealed for it, in the same step; nil for the one that it has, or none.
+    package static func put(_ app: String, _ value: String, credential: String? = nil) -> ScriptCall {
         var call = Self.call("put", app)
         call.add(value)
+        if let credential { call.add(credential) }
         return call
     }
 

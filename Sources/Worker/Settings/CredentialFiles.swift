@@ -21,7 +21,7 @@ package struct CredentialFiles: Sendable, Equatable {
         return CredentialFiles(contents)
     }
 
-    subscript(path: String) -> [UInt8] { self.contents[path] ?? [] }
+    package subscript(path: String) -> [UInt8] { self.contents[path] ?? [] }
 }
 
 extension CredentialSettings {

@@ -81,6 +81,17 @@ struct ConfigurationFile {
         }
     }
 
+    /// The credential that an app names; nil for none.
+    func credential(of app: String) -> String? {
+        self.entries.first { $0.path == ["apps", app, "credential"] }?.value
+    }
+
+    /// Has an app name a credential, if it names none.
+    mutating func name(credential: String, for app: String) {
+        guard self.credential(of: app) == nil else { return }
+        self.entries.append(Entry(path: ["apps", app, "credential"], value: credential, line: nil))
+    }
+
     private init(app: String, name: String, origin: EffectiveValue.Origin) {
         self.name = name
         self.origin = origin

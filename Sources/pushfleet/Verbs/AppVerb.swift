@@ -13,7 +13,7 @@ struct AppVerb: ParsableCommand {
             Apps may stand in the configuration file, or in Redis, where they can come,
             change and go without anyone's file. Workers follow within seconds, and the
             other apps do not notice. The file goes before Redis where both name an app.
-            Credentials are in the file alone.
+            Credentials are in the file, or rest in Redis sealed (app put --seal).
 
             Redis may lose data. Running workers go on with the apps they know, but new
             ones do not know them: keep what you put.

@@ -30,6 +30,34 @@ def check(name, body):
         failures += 1
         traceback.print_exc(file=sys.stdout)
         print(f"FAILED {name}", flush=True)
+        witness()
+
+
+def witness():
+    """Shows what may explain a failure: where messages lie, who takes them, and what Apple was sent."""
+
+    def queues():
+        command = 'source "$RABBITMQ/env" && rabbitmqctl -q list_queues -p vhost-0 name messages_ready messages_unacknowledged consumers'
+        lines = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False).stdout.splitlines()
+        # All of the gateway's, and of the others those with something in them.
+        return "\n".join(line for line in lines if "gateway" in line or re.search(r"\t[1-9]\d*\t\d+\t\d+$|\t[1-9]\d*\t\d+$", line))
+
+    def metrics():
+        with urllib.request.urlopen(ENDPOINT + "/metrics", timeout=30) as answer:
+            lines = answer.read().decode().splitlines()
+        return "\n".join(line for line in lines if line[0] != "#" and "duration" not in line)
+
+    def endpoint():
+        return sns.get_endpoint_attributes(EndpointArn=state["endpoint"])["Attributes"]
+
+    def ledger():
+        return json.dumps(simulator(f"/ledger?token={token}"))[-3000:]
+
+    for question in (queues, metrics, endpoint, ledger):
+        try:
+            print(f"{question.__name__}:\n{question()}", flush=True)
+        except Exception as error:  # whatever is away, the others still tell
+            print(f"{question.__name__}: {error}", flush=True)
 
 
 def client(key, secret, **config):

@@ -49,8 +49,14 @@ import Testing
                 _ = try await session.run(StoredApps.put(app, "{}"))
             }
             #expect(try await StoredApps.read(from: session).credentials == ["a": "sealed a", "b": "sealed b"])
+            let before = try await StoredApps.read(from: session).version
+            _ = try await session.run(StoredApps.put("b", "{}", credential: "other"))
+            let after = try await StoredApps.read(from: session)
+            #expect(after.credentials["b"] == "other" && after.version ?? 0 > before ?? 0, "workers look again")
+            _ = try await session.run(StoredApps.put("b", "{}"))
+            #expect(try await StoredApps.read(from: session) == after)
             _ = try await session.run(StoredApps.remove("a"))
-            #expect(try await StoredApps.read(from: session).credentials == ["b": "sealed b"])
+            #expect(try await StoredApps.read(from: session).credentials == ["b": "other"])
             #expect(try redis.cli("TTL", Keys.appCredentials) == "-1")
         }
     }
