@@ -18,6 +18,12 @@ package final class EventLoop {
     /// Memory that anyone on this loop may use within one call, for instance to read from a socket.
     package let scratch: UnsafeMutableRawBufferPointer
 
+    /// The least time from the beginning of a turn to that of the next; zero at first.
+    ///
+    /// What arrives meanwhile shares one turn, its reads and its writes, which cost most of a turn. After a pause longer than
+    /// this nothing waits; under load every step of a message's way may take this much longer.
+    package var linger: Duration = .zero
+
     private let poller: Poller
     private let mailbox: Mailbox
     private var watches: [Watch?] = []
@@ -142,6 +148,7 @@ package final class EventLoop {
     }
 
     private func turn() {
+        self.rest()
         let events = self.poller.wait(milliseconds: self.mailbox.maySleep() ? self.millisecondsToSleep() : 0)
         self.now = MonotonicClock.now()
         self.wallTime = WallClock.now()
@@ -155,6 +162,14 @@ package final class EventLoop {
             deadline.fire()
         }
         self.endTurn()
+    }
+
+    private func rest() {
+        guard self.linger > .zero else { return }
+        let remaining = (self.now + self.linger - MonotonicClock.now()).nanoseconds
+        guard remaining > 0 else { return }
+        var time = timespec(tv_sec: 0, tv_nsec: Int(remaining))
+        nanosleep(&time, nil)
     }
 
     private func endTurn() {

@@ -50,6 +50,10 @@ package final class Worker: Sendable {
         return try Worker(parts)
     }
 
+    /// Long enough that a busy worker's reads and writes carry dozens of messages each, and far below a round trip to Apple.
+    /// `scripts/bench` without and with it: 50 % retries 30.2 and 16.4 µs per notification, half load 20.9 and 12.4.
+    private static let linger = Duration.milliseconds(1)
+
     private init(_ parts: WorkerParts) throws {
         let (requests, control) = AsyncStream.makeStream(of: Order.self)
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
@@ -59,6 +63,7 @@ package final class Worker: Sendable {
             guard let worker = try? WorkerLoop(parts, on: loop) else {
                 preconditionFailure("a certificate file that was read before cannot be read now")
             }
+            loop.linger = Self.linger
             worker.start()
             let bound = LoopBound(worker, to: loop)
             let remote = loop.remote

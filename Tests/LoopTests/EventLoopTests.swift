@@ -45,6 +45,19 @@ import Testing
         #expect(events == ["first", "end", "second"])
     }
 
+    @Test func `Turns of a loop that lingers begin at least that far apart`() throws {
+        let loop = try EventLoop()
+        loop.linger = .milliseconds(5)
+        var times: [MonotonicTime] = []
+        func again() {
+            times.append(loop.now)
+            if times.count == 5 { loop.stop() } else { loop.after(.zero, again) }
+        }
+        loop.after(.zero, again)
+        loop.run()
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(5) })
+    }
+
     @Test func `A descriptor is announced until it is read, and not after its watch is cancelled`() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
