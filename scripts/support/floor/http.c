@@ -18,6 +18,7 @@ struct connection {
     char inbox[INBOX];
     size_t filled;
     int64_t sent_at;
+    bool waits;
 };
 
 static long wanted, submitted, answered, first;
@@ -26,6 +27,7 @@ static size_t request_size, value_size;
 static struct { size_t start, size; } runs[RUNS];
 static int run_count;
 static double *delays;
+static int64_t began, distance;
 
 static void find_runs(void) {
     for (size_t at = 0; at < request_size;) {
@@ -76,6 +78,21 @@ static bool receive(struct connection *connection) {
     return true;
 }
 
+// When the next request may begin; at once without a rate.
+static int64_t next_at(void) { return began + submitted * distance; }
+
+// Sends what is due over connections that wait for nothing; returns how long to wait, -1 for ever.
+static int64_t submit_due(struct connection *all, long connections) {
+    for (long i = 0; i < connections && submitted < wanted; i++) {
+        if (all[i].waits) continue;
+        int64_t remaining = next_at() - nanoseconds(CLOCK_MONOTONIC);
+        if (remaining > 0) return remaining;
+        all[i].waits = true;
+        submit(&all[i]);
+    }
+    return -1;
+}
+
 static int compare(const void *left, const void *right) {
     double difference = *(const double *)left - *(const double *)right;
     return (difference > 0) - (difference < 0);
@@ -99,6 +116,8 @@ int main(int count, char **arguments) {
     long connections = number_option(count, arguments, "--connections", 16);
     wanted = number_option(count, arguments, "--requests", -1);
     first = number_option(count, arguments, "--first", 0);
+    long rate = number_option(count, arguments, "--rate", 0);
+    distance = rate > 0 ? 1000000000 / rate : 0;
     request = read_whole(text_option(count, arguments, "--request", NULL), &request_size);
     const char *file = text_option(count, arguments, "--values", "");
     if (*file != '\0') {
@@ -124,16 +143,19 @@ int main(int count, char **arguments) {
         epoll_ctl(poller, EPOLL_CTL_ADD, all[i].socket, &event);
     }
     struct span span = begin_span();
-    for (long i = 0; i < connections; i++) submit(&all[i]);
+    began = span.begin;
     while (answered < wanted) {
+        int64_t remaining = submit_due(all, connections);
+        if (remaining < 0) remaining = 60000000000;
+        struct timespec patience = {remaining / 1000000000, remaining % 1000000000};
         struct epoll_event events[64];
-        int ready = epoll_wait(poller, events, 64, 60000);
-        if (ready <= 0) die("no answer for a minute, after %ld of %ld", answered, wanted);
+        int ready = epoll_pwait2(poller, events, 64, &patience, NULL);
+        if (ready == 0 && patience.tv_sec > 0) die("no answer for a minute, after %ld of %ld", answered, wanted);
         for (int i = 0; i < ready; i++) {
             struct connection *connection = events[i].data.ptr;
             if (!receive(connection)) continue;
             delays[answered++] = (nanoseconds(CLOCK_MONOTONIC) - connection->sent_at) / 1e6;
-            if (submitted < wanted) submit(connection);
+            connection->waits = false;
         }
     }
     double seconds = (nanoseconds(CLOCK_MONOTONIC) - span.begin) / 1e9;
