@@ -7,14 +7,19 @@ import Testing
 @testable import Gateway
 
 @Suite struct FeedbackTests {
-    private static func feedback(_ token: String, since: UnixTime?, id: String = "x") -> Message {
+    private static func feedback(
+        _ token: String,
+        since: UnixTime?,
+        id: String = "x",
+        kind: String = "gone"
+    ) -> Message {
         let time = since.map { ",\"invalid_since\":\($0.milliseconds)" } ?? ""
         let body =
             #"{"token":"\#(token)","app":"\#(TestGateway.app)","environment":"production","reason":"Unregistered""#
             + "\(time),\"message_id\":\"\(id)\"}"
         return Message(
             exchange: FleetTopology.feedback,
-            routingKey: "\(TestGateway.app).gone",
+            routingKey: "\(TestGateway.app).\(kind)",
             body: Array(body.utf8)
         )
     }
@@ -24,18 +29,20 @@ import Testing
         return answer.text.contains("<key>Enabled</key><value>true</value>")
     }
 
-    @Test("a token that is gone disables its endpoint, but not one that was registered since, nor without a time")
+    @Test("a token that is gone disables its endpoint, but no suspect, none registered since, and none without a time")
     func timestampRule() async throws {
         let test = try await TestGateway.start()
         let application = try await test.makeApplication()
         let old = try await test.makeEndpoint("aa01", of: application)
         let new = try await test.makeEndpoint("aa02", of: application)
         let timeless = try await test.makeEndpoint("aa03", of: application)
+        let suspect = try await test.makeEndpoint("aa04", of: application)
         let session = try await test.session()
         let now = UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         try await eventually("feedback is taken") { try await test.get("/readyz").status == 200 }
         let outcomes = try await session.publish([
             Self.feedback("aa02", since: now - .seconds(3600)), Self.feedback("aa03", since: nil),
+            Self.feedback("aa04", since: now + .seconds(60), kind: "suspect"),
             Self.feedback("AA01", since: now + .seconds(60)),
         ])
         #expect(outcomes.allSatisfy { $0 == .confirmed })
@@ -43,6 +50,7 @@ import Testing
         try await eventually("the old one is disabled") { try await Self.isEnabled(old, test) == false }
         #expect(try await Self.isEnabled(new, test))
         #expect(try await Self.isEnabled(timeless, test))
+        #expect(try await Self.isEnabled(suspect, test))
         let refused = try await test.call("Publish", ["TargetArn": old, "Message": "x"])
         #expect(refused.status == 400 && refused.element("Code") == "EndpointDisabled")
         await session.close()

@@ -38,6 +38,58 @@ import Testing
         await test.gateway.stop()
     }
 
+    @Test("headers beyond their limits are refused, and nobody else notices")
+    func tooManyHeaders() async throws {
+        let test = try await TestGateway.start()
+        let long = "X-Long: \(String(repeating: "x", count: 40 * 1024))\r\n"
+        let many = (0..<500).map { "X-\($0): \(String(repeating: "x", count: 100))\r\n" }.joined()
+        for headers in [long, many] {
+            let socket = try #require(LoopbackSocket.connected(to: Int(test.gateway.port)))
+            let answer = Self.exchange("GET /livez HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n", on: socket)
+            #expect(!answer.hasPrefix("HTTP/1.1 2"), "\(answer)")
+            socket.close(reset: false)
+            #expect(try await test.get("/livez").status == 200)
+        }
+        await test.gateway.stop()
+    }
+
+    @Test("connections beyond the limit wait until others end")
+    func connections() async throws {
+        // The test's own client may hold one or two.
+        let test = try await TestGateway.start { $0.connectionLimit = 6 }
+        let request = Array("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+        var waiting: [LoopbackSocket] = []
+        for _ in 0..<10 {
+            let socket = try #require(LoopbackSocket.connected(to: Int(test.gateway.port)))
+            _ = socket.write(request[...])
+            waiting.append(socket)
+        }
+        var answered: [LoopbackSocket] = []
+        func look() {
+            waiting.removeAll { socket in
+                guard case .bytes = socket.read() else { return false }
+                answered.append(socket)
+                return true
+            }
+        }
+        try await eventually("some are answered") {
+            look()
+            return answered.count >= 3
+        }
+        // That others are not answered is no event.
+        try await Task.sleep(for: .seconds(1))
+        look()
+        #expect((3...6).contains(answered.count))
+        try await eventually("all are answered, as the first go") {
+            for socket in answered { socket.close(reset: false) }
+            answered = []
+            look()
+            return waiting.isEmpty
+        }
+        for socket in answered { socket.close(reset: false) }
+        await test.gateway.stop()
+    }
+
     @Test("a client that never ends its request loses its connection")
     func slow() async throws {
         let test = try await TestGateway.start { $0.requestTimeout = .milliseconds(500) }

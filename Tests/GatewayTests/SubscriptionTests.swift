@@ -141,6 +141,34 @@ import Testing
         await test.gateway.stop()
     }
 
+    @Test("a topic whose name is as long as can be has subscribers, events and a fan-out like any other")
+    func longName() async throws {
+        let test = try await TestGateway.start { $0.webhooks.rules = try! WebhookRules(parsing: "127.0.0.1") }
+        let receiver = try await Receiver.start()
+        let session = try await test.session()
+        let name = String(repeating: "t", count: 256)
+        let topic = TestGateway.account + name
+        let application = try await test.makeApplication()
+        let made = try await test.makeTopic(name, tokens: (0..<101).map { "ab\($0 + 100)0" })
+        #expect(made == topic)
+        let call = ["TopicArn": topic, "Protocol": "http", "Endpoint": receiver.url]
+        #expect(try await test.call("Subscribe", call).status == 200)
+        let asked = try await receiver.first("SubscriptionConfirmation")
+        let link = try #require(asked.envelope["SubscribeURL"].flatMap { URL(string: $0) })
+        _ = try await URLSession.shared.data(from: link)
+        #expect(try await test.call("Publish", ["TopicArn": topic, "Message": "long"]).status == 200)
+        _ = try await receiver.first("Notification") { $0.envelope["Message"] == "long" }
+        #expect(try await test.take(tokens: 101, from: session).reduce(0) { $0 + $1.tokens.count } == 101)
+        let events = Self.attributes(["EventEndpointCreated": topic])
+        let set = events.merging(["PlatformApplicationArn": application]) { $1 }
+        #expect(try await test.call("SetPlatformApplicationAttributes", set).status == 200)
+        let endpoint = try await test.makeEndpoint("ff01", of: application)
+        _ = try await receiver.first("Notification") { $0.envelope["Message"]?.contains(endpoint) == true }
+        await session.close()
+        await receiver.stop()
+        await test.gateway.stop()
+    }
+
     @Test("who confirms with AuthenticateOnUnsubscribe is not unsubscribed by the link, only by a signed call")
     func authenticatesUnsubscribe() async throws {
         let test = try await TestGateway.start { settings in

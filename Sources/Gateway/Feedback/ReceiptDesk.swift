@@ -140,7 +140,9 @@ final class ReceiptDesk {
         return Broker.Message(
             exchange: GatewayTopology.status,
             routingKey: report.app,
-            body: Array(status.record.utf8)
+            body: Array(status.record.utf8),
+            // Who does not want it any more deletes its queue.
+            isMandatory: false
         )
     }
 }

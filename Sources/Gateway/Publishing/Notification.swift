@@ -58,9 +58,11 @@ struct Notification {
         envelope.subject = order.subject
         return Broker.Message(
             exchange: GatewayTopology.events,
-            routingKey: String(order.topic.prefix(255)),
+            routingKey: GatewayTopology.routingKey(topic: order.topic),
             properties: properties,
-            body: envelope.body(nil)
+            body: envelope.body(nil),
+            // Who does not want events any more deletes their queue.
+            isMandatory: false
         )
     }
 }

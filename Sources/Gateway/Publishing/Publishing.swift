@@ -151,7 +151,7 @@ final class Publishing {
         properties.timestamp = UnixTime(milliseconds: order.publishedAt)
         return Broker.Message(
             exchange: GatewayTopology.fanOut,
-            routingKey: order.topic,
+            routingKey: GatewayTopology.routingKey(topic: order.topic),
             properties: properties,
             body: order.body
         )

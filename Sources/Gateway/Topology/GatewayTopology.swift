@@ -17,6 +17,9 @@ enum GatewayTopology {
 
     static func waitQueue(_ seconds: Int) -> String { "\(Self.webhooks).\(seconds)s" }
 
+    /// What messages about a topic are called in RabbitMQ. A topic's name may have a character more than AMQP's have.
+    static func routingKey(topic: String) -> String { String(topic.prefix(255)) }
+
     /// Takes event notifications by the name of their topic; a queue of the same name keeps them for a while.
     static let events = "pushfleet.events"
     /// Takes delivery status by the name of the app; a queue of the same name keeps it for a while.

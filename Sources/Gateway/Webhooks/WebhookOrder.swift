@@ -136,7 +136,7 @@ struct WebhookOrder: Codable, Sendable, Equatable {
         guard let data = try? JSONEncoder().encode(self) else { preconditionFailure("text is always JSON") }
         return Broker.Message(
             exchange: level == nil ? GatewayTopology.webhooks : "",
-            routingKey: level.map(GatewayTopology.waitQueue) ?? self.topic,
+            routingKey: level.map(GatewayTopology.waitQueue) ?? GatewayTopology.routingKey(topic: self.topic),
             properties: properties,
             body: Array(data)
         )

@@ -8,8 +8,20 @@ enum ApplicationScripts {
             local version = math.max(tonumber(redis.call('GET', counter) or 0) + 1, now * 1000)
             redis.call('SET', counter, text(version))
         end
+        -- What an operator has added stays: a rate, a weight.
+        local function merged(before, settings)
+            local isRead, old = pcall(cjson.decode, before or '')
+            if not isRead or type(old) ~= 'table' then return settings end
+            local differs = false
+            for name, value in pairs(cjson.decode(settings)) do
+                if old[name] ~= value then old[name], differs = value, true end
+            end
+            return differs and cjson.encode(old) or before
+        end
         local function putFleetApp(id, settings, credential)
-            local changes = redis.call('HGET', all, id) ~= settings
+            local before = redis.call('HGET', all, id)
+            settings = merged(before, settings)
+            local changes = before ~= settings
             if credential and redis.call('HGET', credentials, id) ~= credential then
                 redis.call('HSET', credentials, id, credential)
                 changes = true

@@ -18,7 +18,8 @@ package struct PlatformApplication: Hashable, Sendable {
 package struct FleetApp: Hashable, Sendable {
     /// Its id, as messages and queues name it.
     package var id: String
-    /// Its settings as a JSON object, see ``StoredApps``; they name the credential by the app's id.
+    /// Its settings as a JSON object, see ``StoredApps``; they name the credential by the app's id. Others that the app has
+    /// stay.
     package var settings: String
     /// Sealed with ``SealingKeys`` for the app's id; nil to leave what there is.
     package var credential: SealedCredential?

@@ -1,3 +1,4 @@
+import Foundation
 import Store
 import TestServers
 import Testing
@@ -55,6 +56,38 @@ import Testing
             let last = try await StoredApps.read(from: session)
             #expect(last.values.isEmpty && last.credentials.isEmpty && last.removed == ["sns.apns.shop"])
             #expect(try #require(last.version) > #require(third.version))
+        }
+    }
+
+    @Test func `What an operator has set for its app of the fleet stays, whatever credentials come`() async throws {
+        try await withRegistry { redis, registry in
+            let session = try await RedisSession.open(RedisAddress(host: "127.0.0.1", port: UInt16(redis.port)))
+            defer { session.close() }
+            func settings(_ bundle: String, _ more: String = "") -> String {
+                #"{"bundle_id":"\#(bundle)","credential":"sns.apns.shop"\#(more)}"#
+            }
+            func put(_ bundle: String, _ credential: String) async throws -> [String: Any]? {
+                let sealed = SealedCredential(text: credential)
+                let fleet = FleetApp(id: "sns.apns.shop", settings: settings(bundle), credential: sealed)
+                _ = try await registry.ask { $0.createApplication(.shop, attributes: [:], fleet: fleet, $1) }
+                let stored = try await StoredApps.read(from: session)
+                #expect(stored.credentials["sns.apns.shop"] == credential)
+                let text = stored.values["sns.apns.shop"] ?? ""
+                return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            }
+            #expect(try await put("com.example.a", "sealed 1")?.count == 2)
+            let own = settings("com.example.a", #","rate":5,"retry":{"age_limit":"1h"}"#)
+            _ = try await session.run(StoredApps.put("sns.apns.shop", own))
+            _ = try await put("com.example.a", "sealed 2")
+            #expect(try await StoredApps.read(from: session).values["sns.apns.shop"] == own)
+            let moved = try await put("com.example.b", "sealed 3")
+            #expect(moved?["bundle_id"] as? String == "com.example.b" && moved?["rate"] as? Int == 5)
+            #expect((moved?["retry"] as? [String: String]) == ["age_limit": "1h"])
+            // Nothing stays of one that was removed, or of what nobody can read.
+            for lost in [StoredApps.remove("sns.apns.shop"), StoredApps.put("sns.apns.shop", "{")] {
+                _ = try await session.run(lost)
+                #expect(try await put("com.example.c", "sealed 4")?.count == 2)
+            }
         }
     }
 

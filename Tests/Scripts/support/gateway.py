@@ -391,6 +391,106 @@ def beyond():
     refused("NotFound", 404, "Endpoint does not exist", sns.get_endpoint_attributes, EndpointArn=arn)
 
 
+def tokens_of(pages):
+    return [entry["Attributes"]["Token"] for page in pages for entry in page["Endpoints"]]
+
+
+def pages():
+    names = [f"page-{number:03}" for number in range(230)]
+    with ThreadPoolExecutor(8) as pool:
+        arns = list(pool.map(lambda name: sns.create_topic(Name=name)["TopicArn"], names))
+        devices = [f"{number:02x}" + "ee" * 31 for number in range(230)]
+        list(pool.map(lambda device: sns.create_platform_endpoint(PlatformApplicationArn=state["app"], Token=device), devices))
+    found = [page["Topics"] for page in sns.get_paginator("list_topics").paginate()]
+    assert all(len(page) <= 100 for page in found), [len(page) for page in found]
+    listed = [entry["TopicArn"] for page in found for entry in page]
+    assert len(listed) == len(set(listed)) and set(arns) < set(listed), len(listed)
+    paginator = sns.get_paginator("list_endpoints_by_platform_application")
+    listed = tokens_of(paginator.paginate(PlatformApplicationArn=state["app"]))
+    assert len(listed) == len(set(listed)) and set(devices) < set(listed), len(listed)
+    refused("InvalidParameter", 400, ".*NextToken.*", sns.list_topics, NextToken="zz")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda arn: sns.delete_topic(TopicArn=arn), arns))
+    listed = [entry["TopicArn"] for page in sns.get_paginator("list_topics").paginate() for entry in page["Topics"]]
+    assert not set(arns) & set(listed)
+
+
+def presigned():
+    url = sns.generate_presigned_url("list_topics", HttpMethod="GET")
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        assert state["topic"] in answer.read().decode()
+    try:
+        urllib.request.urlopen(url.replace("ListTopics", "ListSubscriptions"), timeout=60)
+        raise AssertionError("what was not signed was answered")
+    except urllib.error.HTTPError as error:
+        assert error.code == 403 and "SignatureDoesNotMatch" in error.read().decode()
+    url = sns.generate_presigned_url("publish", Params={"TargetArn": state["endpoint"], "Message": "signed before"})
+    with urllib.request.urlopen(urllib.request.Request(url, data=b"", method="POST"), timeout=60) as answer:
+        assert "MessageId" in answer.read().decode()
+    soon(lambda: "signed before" in json.dumps(simulator(f"/tokens/{token}/last")))
+
+
+def text(value):
+    return {"DataType": "String", "StringValue": value}
+
+
+def headers():
+    """Apple's own headers, Live Activities and channels."""
+    device = "1a" * 32
+    arn = sns.create_platform_endpoint(PlatformApplicationArn=state["app"], Token=device)["EndpointArn"]
+    own = {"apns-collapse-id": text("own-1"), "apns-priority": text("5"), "apns-push-type": text("background")}
+    silent = json.dumps({"APNS_SANDBOX": json.dumps({"aps": {"content-available": 1}})})
+    sns.publish(TargetArn=arn, MessageStructure="json", Message=silent, MessageAttributes=own)
+    entry = last_push(device)
+    assert entry["push_type"] == "background" and entry["priority"] == 5 and "own-1" in json.dumps(entry), entry
+
+    def activity(**aps):
+        return json.dumps({"APNS_SANDBOX": json.dumps({"aps": {"event": "update", "content-state": {"eta": 5}, **aps}})})
+
+    device = "1b" * 32
+    arn = sns.create_platform_endpoint(PlatformApplicationArn=state["app"], Token=device)["EndpointArn"]
+    live = {"pushfleet.live_activity": text("update")}
+    update = activity(timestamp=int(time.time()))
+    sns.publish(TargetArn=arn, MessageStructure="json", Message=update, MessageAttributes=live)
+    entry = last_push(device)
+    assert entry["push_type"] == "liveactivity" and entry["priority"] == 10, entry
+    assert entry["topic"] == "com.example.shop.push-type.liveactivity", entry
+    call = {"TargetArn": arn, "MessageStructure": "json", "Message": activity(), "MessageAttributes": live}
+    refused("InvalidParameter", 400, r".*Invalid Live Activity: payload\.aps.*", sns.publish, **call)
+
+    channel = "bWF0Y2g="
+    simulator("/channels", "POST", {"bundle_id": "com.example.shop", "channel": channel, "storage": "newest"})
+    to_all = {"AWS.SNS.MOBILE.APNS.CHANNEL_ID": text(channel)}
+    sns.publish(TargetArn=arn, MessageStructure="json", Message=update, MessageAttributes=to_all)
+    place = "/channels/last?bundle_id=com.example.shop&channel=" + quote(channel, safe="")
+    soon(lambda: "content-state" in json.dumps(simulator(place)))
+    assert pushes(device) == 1, "a channel's message is no push to the device"
+
+
+def deleted():
+    """An application takes its endpoints along, and a topic its tags."""
+    attributes = {
+        "PlatformPrincipal": "KEY1234567",
+        "PlatformCredential": open(os.environ["KEY"]).read(),
+        "ApplePlatformTeamID": "TEAM123456",
+        "ApplePlatformBundleID": "com.example.other",
+    }
+    other = sns.create_platform_application(Name="Other", Platform="APNS_SANDBOX", Attributes=attributes)["PlatformApplicationArn"]
+    arn = sns.create_platform_endpoint(PlatformApplicationArn=other, Token="dd" * 32)["EndpointArn"]
+    for _ in range(2):
+        sns.delete_platform_application(PlatformApplicationArn=other)
+    missing = "PlatformApplication does not exist"
+    refused("NotFound", 404, missing, sns.list_endpoints_by_platform_application, PlatformApplicationArn=other)
+    refused("NotFound", 404, missing, sns.get_platform_application_attributes, PlatformApplicationArn=other)
+    refused("NotFound", 404, "Endpoint does not exist", sns.get_endpoint_attributes, EndpointArn=arn)
+    topic = sns.create_topic(Name="tagged", Tags=[{"Key": "a", "Value": "1"}])["TopicArn"]
+    sns.tag_resource(ResourceArn=topic, Tags=[{"Key": "b", "Value": "2"}])
+    sns.untag_resource(ResourceArn=topic, TagKeys=["a", "never"])
+    assert sns.list_tags_for_resource(ResourceArn=topic)["Tags"] == [{"Key": "b", "Value": "2"}]
+    sns.delete_topic(TopicArn=topic)
+    refused("ResourceNotFound", 404, "Resource does not exist", sns.list_tags_for_resource, ResourceArn=topic)
+
+
 def texts():
     missing = ACCOUNT + "endpoint/APNS_SANDBOX/Shop/12345678-1234-3234-8234-123456789012"
     text = "Invalid parameter: TargetArn Reason: No endpoint found for the target arn specified"
@@ -420,5 +520,9 @@ check("keys, rights and signatures", rights)
 check("the rate of a key", rate)
 check("the aws command line", command_line)
 check("what SNS has no call for", beyond)
+check("lists come page by page, all of it and nothing twice", pages)
+check("what was signed before, by URL", presigned)
+check("Apple's own headers, a Live Activity, a channel", headers)
+check("what is deleted takes along what belongs to it", deleted)
 check("what is refused is refused in Amazon's words", texts)
 sys.exit(1 if failures else 0)
