@@ -59,7 +59,7 @@ import Testing
         let test = try await TestGateway.start { $0.connectionLimit = 6 }
         let request = Array("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
         var waiting: [LoopbackSocket] = []
-        for _ in 0..<10 {
+        for _ in 0..<24 {
             let socket = try #require(LoopbackSocket.connected(to: Int(test.gateway.port)))
             _ = socket.write(request[...])
             waiting.append(socket)
@@ -79,7 +79,8 @@ import Testing
         // That others are not answered is no event.
         try await Task.sleep(for: .seconds(1))
         look()
-        #expect((3...6).contains(answered.count))
+        // The server takes four connections at a time from the kernel, so up to three come on top.
+        #expect((3...9).contains(answered.count))
         try await eventually("all are answered, as the first go") {
             for socket in answered { socket.close(reset: false) }
             answered = []
