@@ -36,7 +36,7 @@ struct DeadExportVerb: AsyncParsableCommand {
         let (ids, failure) = sheet.end()
         if let failure { throw VerbFailure("the export is not complete: \(failure)") }
         try self.selection.requireAll(ids, look)
-        if ids.isEmpty { try self.selection.requireKnownApp(access.settings) }
+        if ids.isEmpty { try self.selection.options.requireKnownApp(access.settings) }
         Terminal.say("exported \(Count.letters(sheet.count))")
         if let doubt = look.doubt { throw VerbFailure("the export may not be complete: \(doubt)") }
     }

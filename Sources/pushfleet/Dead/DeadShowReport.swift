@@ -99,12 +99,21 @@ struct DeadShowReport: Encodable, Equatable {
             switch scalar {
             case " "..."~": shown.unicodeScalars.append(scalar)
             case "\t": shown += "    "
-            case _ where scalar.properties.isAlphabetic || scalar.properties.isEmojiPresentation:
-                shown.unicodeScalars.append(scalar)
+            case _ where Self.isHarmless(scalar): shown.unicodeScalars.append(scalar)
             default: shown += "\\u{\(String(scalar.value, radix: 16))}"
             }
         }
         return shown
+    }
+
+    /// Neither an order to the terminal nor something that nobody sees.
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+            .spaceSeparator:
+            false
+        default: true
+        }
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {
