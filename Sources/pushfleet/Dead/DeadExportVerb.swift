@@ -23,7 +23,9 @@ struct DeadExportVerb: AsyncParsableCommand {
 
     func run() async throws {
         guard isatty(STDOUT_FILENO) == 0 else {
-            throw VerbFailure("an export holds whole device tokens; send it to a file: pushfleet dead export > dead.jsonl")
+            throw VerbFailure(
+                "an export holds whole device tokens; send it to a file: pushfleet dead export > dead.jsonl"
+            )
         }
         // A reader that ends early is an error to tell.
         signal(SIGPIPE, SIG_IGN)

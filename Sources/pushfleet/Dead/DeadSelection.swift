@@ -29,7 +29,9 @@ struct DeadSelection: ParsableArguments {
         guard !missing.isEmpty else { return }
         let names = missing.prefix(5).map(\.description).joined(separator: ", ")
         let more = missing.count > 5 ? " and \(missing.count - 5) more" : ""
-        throw VerbFailure("no dead letter has the id \(names)\(more); nothing was done\(look.doubt.map { " (\($0))" } ?? "")")
+        throw VerbFailure(
+            "no dead letter has the id \(names)\(more); nothing was done\(look.doubt.map { " (\($0))" } ?? "")"
+        )
     }
 }
 

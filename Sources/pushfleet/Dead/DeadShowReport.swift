@@ -64,7 +64,12 @@ struct DeadShowReport: Encodable, Equatable {
         let letter = self.letter
         var rows: [(String, String)] = [
             ("message", Cell.text(letter.messageId, limit: 255)),
-            ("app", [Cell.text(letter.app, limit: 128), letter.lane, self.environment].compactMap { $0 }.joined(separator: ", ")),
+            (
+                "app",
+                [Cell.text(letter.app, limit: 128), letter.lane, self.environment].compactMap { $0 }.joined(
+                    separator: ", "
+                )
+            ),
             ("tokens", letter.tokens.map(String.init) ?? "unknown: the body is no message of the contract"),
         ]
         if let time = self.publishedMs { rows.append(("published", Moment.full(time))) }

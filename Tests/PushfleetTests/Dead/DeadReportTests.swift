@@ -73,7 +73,9 @@ import Testing
         let lines = DeadJob.lines(report, "replayed")
         #expect(lines.first == "replayed 5 of 10 dead letters")
         #expect(lines.contains("  2 × invalid_json: The body is not valid JSON. (such as \(id))"))
-        #expect(lines.contains { $0.contains("is a queue full?") } && lines.last == "stopped; run it again for the rest")
+        #expect(
+            lines.contains { $0.contains("is a queue full?") } && lines.last == "stopped; run it again for the rest"
+        )
         #expect(!report.isComplete && report.decided == 10)
     }
 

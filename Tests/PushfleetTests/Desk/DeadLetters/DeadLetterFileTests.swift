@@ -83,7 +83,10 @@ import Testing
         for _ in 0..<3000 {
             var damaged = line
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(in: .min ... .max, using: &random)
+                damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(
+                    in: .min ... .max,
+                    using: &random
+                )
             }
             guard let letter = try? DeadLetterFile.letter(damaged) else { continue }
             #expect(try DeadLetterFile.letter(Array(DeadLetterFile.line(letter).utf8)).id == letter.id)

@@ -15,7 +15,8 @@ import Testing
         try await queue.desk.look().letters.map(\.id)
     }
 
-    @Test func `Chosen letters are replayed, others stay, and so does what is still bad, with its reason`() async throws {
+    @Test func `Chosen letters are replayed, others stay, and so does what is still bad, with its reason`() async throws
+    {
         let queue = try await DeadQueue()
         try await queue.publish((0..<100).map { DeadQueue.letter($0) })
         try await queue.publish((100..<110).map { DeadQueue.letter($0, body: "{") })
@@ -107,7 +108,9 @@ import Testing
         await queue.session.close()
     }
 
-    @Test func `An edit that is still bad changes nothing; a good one is published and the letter is gone`() async throws {
+    @Test func `An edit that is still bad changes nothing; a good one is published and the letter is gone`()
+        async throws
+    {
         let queue = try await DeadQueue()
         try await queue.publish([DeadQueue.letter(1, body: "{"), DeadQueue.letter(2)])
         let id = try #require(try await queue.desk.look().letters.first { $0.bodyBytes == 1 }?.id)
@@ -115,7 +118,12 @@ import Testing
         let bad = try await queue.desk.edit(id, body: Array("[".utf8), rules: Self.rules)
         guard case .refused(let problem) = bad else { throw NeverHappened(description: "\(bad)") }
         #expect(problem.reason == .invalidJSON)
-        let wrongApp = try await queue.desk.edit(id, body: Array(DeadQueue.body(1).utf8), app: "strict", rules: Self.rules)
+        let wrongApp = try await queue.desk.edit(
+            id,
+            body: Array(DeadQueue.body(1).utf8),
+            app: "strict",
+            rules: Self.rules
+        )
         guard case .refused(let other) = wrongApp else { throw NeverHappened(description: "\(wrongApp)") }
         #expect(other.reason == .appMismatch)
         #expect(try await Self.ids(queue) == before)

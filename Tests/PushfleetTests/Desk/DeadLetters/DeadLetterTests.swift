@@ -29,7 +29,9 @@ import Testing
         other = message
         other.routingKey = "com.example.shop.bulk"
         others.append(other)
-        for (index, value) in [(0, HeaderValue.integer(4)), (1, .integer(5)), (3, .string("expired")), (6, .integer(1))] {
+        for (index, value) in [
+            (0, HeaderValue.integer(4)), (1, .integer(5)), (3, .string("expired")), (6, .integer(1)),
+        ] {
             other = message
             other.properties.headers[index].value = value
             others.append(other)
@@ -42,7 +44,10 @@ import Testing
         #expect(DeadLetterID(hashing: [[1, 2], [3]]) != DeadLetterID(hashing: [[1], [2, 3]]))
     }
 
-    @Test(arguments: ["", "1c9a2f0b6d3e48579a0b1c2", "1c9a2f0b6d3e48579a0b1c2dd", "+c9a2f0b6d3e48579a0b1c2d", "żc9a2f0b6d3e48579a0b1c2"])
+    @Test(arguments: [
+        "", "1c9a2f0b6d3e48579a0b1c2", "1c9a2f0b6d3e48579a0b1c2dd", "+c9a2f0b6d3e48579a0b1c2d",
+        "żc9a2f0b6d3e48579a0b1c2",
+    ])
     func `What is no id is refused`(text: String) {
         #expect(DeadLetterID(text) == nil)
     }
@@ -79,7 +84,9 @@ import Testing
         #expect(filter { $0.reason = "apns_rejected" } && !filter { $0.reason = "expired" })
         #expect(filter { $0.apnsReason = "BadTopic" } && !filter { $0.apnsReason = "Gone" })
         #expect(filter { $0.diedSince = died } && !filter { $0.diedBefore = died })
-        #expect(filter { $0.diedBefore = died + .milliseconds(1) } && !filter { $0.diedSince = died + .milliseconds(1) })
+        #expect(
+            filter { $0.diedBefore = died + .milliseconds(1) } && !filter { $0.diedSince = died + .milliseconds(1) }
+        )
         #expect(filter { $0.messageID = Array("order-7".utf8) } && !filter { $0.messageID = Array("order".utf8) })
         #expect(filter { $0.text = "der-7" } && filter { $0.text = "Becau" } && !filter { $0.text = "order-8" })
         #expect(filter { $0.ids = [letter.id] } && !filter { $0.ids = [] })

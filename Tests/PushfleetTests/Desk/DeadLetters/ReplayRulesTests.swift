@@ -11,7 +11,9 @@ import Testing
     ])
     private static let now = UnixTime(seconds: 1_790_000_000)
 
-    private static func body(_ more: String = "", app: String = DeadQueue.app, payload: String = #"{"aps":{}}"#) -> String {
+    private static func body(_ more: String = "", app: String = DeadQueue.app, payload: String = #"{"aps":{}}"#)
+        -> String
+    {
         #"{"app":"\#(app)","tokens":["00ff"],\#(more)"payload":\#(payload)}"#
     }
 
