@@ -14,7 +14,7 @@ struct DeadExportVerb: AsyncParsableCommand {
 
             Example:
               pushfleet dead export > dead.jsonl
-              pushfleet dead export --reason payload_lint | jq -r .detail | sort | uniq -c
+              pushfleet dead export --reason payload_lint | jq -r .detail | sort -u
             """
     )
 
