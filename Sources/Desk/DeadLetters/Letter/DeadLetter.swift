@@ -104,7 +104,7 @@ package struct DeadLetter: Sendable {
     }
 
     /// The same without its body and headers, for lists.
-    consuming func summary() -> DeadLetter {
+    package consuming func summary() -> DeadLetter {
         self.body = []
         self.headers = []
         self.foreign = []
