@@ -29,6 +29,7 @@ struct Pushfleet: AsyncParsableCommand {
 
     private static let verbs: [any ParsableCommand.Type] = [
         WorkerVerb.self, GatewayVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, FindVerb.self,
+        DeadVerb.self,
         AppVerb.self, PauseVerb.self, ResumeVerb.self, DoctorVerb.self, SimulatorVerb.self, ChannelVerb.self,
         ScheduleVerb.self, LintVerb.self,
         ExplainVerb.self,
