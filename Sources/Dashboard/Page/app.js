@@ -4,9 +4,19 @@ import { get } from './api.js';
 import { stateCell } from './apps.js';
 import { chart } from './chart.js';
 import { h, link, name, put } from './dom.js';
-import { ago, brief, count, duration, moment } from './format.js';
+import { ago, brief, count, duration, moment, UNKNOWN } from './format.js';
 import { pauseTools } from './pausing.js';
 import { table } from './table.js';
+
+const counter = (label, key) => [label, (lane) => count(lane.counters[key])];
+const MEASURES = [
+  ['Waiting', (lane) => count(lane.waiting)], ['Oldest', (lane) => duration(lane.oldest_ms)], ['At Apple now', (lane) => count(lane.in_flight)],
+  ['Consumers', (lane) => count(lane.consumers)], counter('Received', 'received'), counter('Delivered', 'delivered'),
+  counter('Retried', 'retried'), counter('Dead-lettered', 'dead_lettered'), counter('Tokens gone', 'tokens_gone'),
+  counter('Waited for the rate', 'rate_limited'), counter('Possible duplicates', 'possible_duplicates'),
+  ['Apple\'s answer, 50 %', (lane) => duration(lane.apns_latency.p50_ms)], ['Apple\'s answer, 99 %', (lane) => duration(lane.apns_latency.p99_ms)],
+  ['From publishing, 50 %', (lane) => duration(lane.end_to_end.p50_ms)], ['From publishing, 99 %', (lane) => duration(lane.end_to_end.p99_ms)],
+];
 
 export default function app(desk) {
   const head = h('section', { class: 'row between' });
@@ -16,19 +26,11 @@ export default function app(desk) {
     { key: 'retried', label: 'retried', class: 'two' },
     { key: 'dead_lettered', label: 'dead', class: 'three' },
   ], brief);
-  const counter = (label, key) => ({ label, cell: (lane) => count(lane.counters[key]), kind: 'number' });
-  const lanes = table([
-    { label: 'Lane', cell: (lane) => lane.lane },
-    { label: 'Waiting', cell: (lane) => count(lane.waiting), kind: 'number' },
-    { label: 'Oldest', cell: (lane) => duration(lane.oldest_ms), kind: 'number' },
-    { label: 'At Apple', cell: (lane) => count(lane.in_flight), kind: 'number' },
-    { label: 'Consumers', cell: (lane) => count(lane.consumers), kind: 'number' },
-    counter('Received', 'received'), counter('Delivered', 'delivered'), counter('Retried', 'retried'),
-    counter('Dead', 'dead_lettered'), counter('Tokens gone', 'tokens_gone'), counter('Possible duplicates', 'possible_duplicates'),
-    { label: 'Answers, 50 %', cell: (lane) => duration(lane.apns_latency.p50_ms), kind: 'number' },
-    { label: '99 %', cell: (lane) => duration(lane.apns_latency.p99_ms), kind: 'number' },
-    { label: 'End to end, 99 %', cell: (lane) => duration(lane.end_to_end.p99_ms), kind: 'number' },
-  ], { caption: 'Lanes since the first message', key: (lane) => lane.lane, empty: 'It has had no message yet.' });
+  let lanes = [];
+  const lane = (word) => lanes.find((one) => one.lane === word);
+  const column = (word) => ({ label: `Lane ${word}`, cell: ([, read]) => (lane(word) ? read(lane(word)) : UNKNOWN), kind: 'number' });
+  const measures = table([{ label: 'Each since the first message', cell: ([label]) => label, kind: 'wide' }, column('now'), column('bulk')],
+    { caption: 'Lanes', key: ([label]) => label });
   const reasons = table([
     { label: 'Reason', cell: (row) => link('reasons', { q: row.reason }, name(row.reason)), sign: (row) => row.reason, kind: 'wide' },
     { label: 'What', cell: (row) => row.kind.replace('_', '-') },
@@ -40,9 +42,10 @@ export default function app(desk) {
   const view = {
     title: 'App',
     element: h('div', null, h('p', null, link('apps', {}, 'All apps')), head, pause, flow.element,
-      h('section', null, h('h2', null, 'Lanes'), lanes.element),
-      h('div', { class: 'pair' }, h('section', null, h('h2', null, 'Reasons'), reasons.element),
-        h('section', null, h('h2', null, 'Settings'), settings))),
+      
+      h('div', { class: 'pair' }, h('section', null, h('h2', null, 'Lanes'), measures.element),
+        h('div', null, h('section', null, h('h2', null, 'Reasons'), reasons.element),
+          h('section', null, h('h2', null, 'Settings'), settings)))),
     async load(parameters, signal) {
       const value = await get('app', { app: parameters.app }, signal);
       view.title = value.app;
@@ -59,7 +62,8 @@ export default function app(desk) {
         paused.until_ms && [paused.cause === 'hand' ? ', until ' : ', next probe ', moment(paused.until_ms, value.time_ms)],
         paused.probed_by && [', probed by ', name(paused.probed_by)]]);
       flow.set(value.minutes);
-      lanes.set(value.lanes);
+      lanes = value.lanes;
+      measures.set(MEASURES);
       reasons.set(value.reasons);
       put(settings, Object.entries(value.settings).map(([key, text]) => [h('dt', null, key), h('dd', null, name(text))]));
     },

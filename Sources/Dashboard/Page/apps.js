@@ -17,7 +17,7 @@ export default function apps(desk) {
   const total = h('p', { class: 'muted', role: 'status' });
   const list = table([
     { label: 'App', cell: appCell, sign: (app) => `${app.app} ${app.credential} ${app.environment}`, kind: 'wide', sort: 'app' },
-    { label: 'State', cell: stateCell, sign: (app) => JSON.stringify(app.paused) || '' },
+    { label: 'State', cell: stateCell, sign: (app) => JSON.stringify(app.paused) || '', kind: 'state' },
     { label: 'Waiting', cell: (app) => count(app.waiting), kind: 'number', sort: 'waiting' },
     { label: 'Oldest', cell: (app) => duration(app.oldest_ms), kind: 'number', sort: 'oldest' },
     { label: 'At Apple', cell: (app) => count(app.in_flight), kind: 'number' },

@@ -116,6 +116,7 @@ function notes(row) {
   if (row.waited > 0) found.push(`waited ${plural(row.waited, 'time')}, ${duration(row.wait_time_ms / row.waited)} on average`);
   if (row.reclaimed > 0) found.push(`${count(row.reclaimed)} reclaimed`);
   if (row.overage > 0) found.push(`${count(row.overage)} open without a lease`);
+  if (!found.length) return null;
   return h('span', { class: row.overage > 0 ? 'warn' : 'muted' }, found.join(', '));
 }
 

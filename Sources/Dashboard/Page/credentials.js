@@ -8,7 +8,7 @@ import { table } from './table.js';
 export default function credentials() {
   let now = Date.now();
   const list = table([
-    { label: 'Credential', cell: (row) => [h('b', null, name(row.name)), ' ', h('span', { class: 'muted hint' }, row.environment)], sign: (row) => row.name + row.environment },
+    { label: 'Credential', cell: (row) => [h('b', null, name(row.name)), ' ', h('span', { class: 'muted hint' }, row.environment)], sign: (row) => row.name + row.environment, kind: 'wide' },
     { label: 'What', cell: what, sign: (row) => JSON.stringify([row.kind, row.team_id, row.key_id, row.subject]), kind: 'wide' },
     { label: 'Ends', cell: (row) => (row.expires_at_ms ? until(row.expires_at_ms, now) : h('span', { class: 'muted' }, 'never')), sign: (row) => `${row.expires_at_ms} ${Math.floor(now / 3_600_000)}` },
     { label: 'Token made', cell: (row) => (row.provider_token_made_at_ms ? [ago(row.provider_token_made_at_ms, now), ' ago'] : ''), sign: (row) => `${row.provider_token_made_at_ms && Math.floor((now - row.provider_token_made_at_ms) / 60_000)}` },

@@ -33,12 +33,14 @@ export default function dead(desk) {
   };
   const complaint = h('p', { class: 'complaint', role: 'alert' });
   inputs.lane = h('select', { id: 'dead-lane' }, [['', 'both'], ['now', 'now'], ['bulk', 'bulk']].map(([value, label]) => h('option', { value }, label)));
+  const more = h('details', { class: 'more', open: matchMedia('(min-width: 48.01rem)').matches }, h('summary', null, 'More to filter by'),
+    h('div', { class: 'fields' }, field('app', 'App'),
+      h('div', { class: 'field short' }, h('label', { for: 'dead-lane' }, 'Lane'), inputs.lane),
+      field('reason', 'Reason'), field('apns_reason', 'Apple\'s reason'),
+      field('min_age', 'Older than', { placeholder: '10m', class: 'short' }), field('max_age', 'Younger than', { placeholder: '24h', class: 'short' })));
   const filter = h('form', { class: 'filter', role: 'search', on: { submit: apply } },
-    field('q', 'Message id or detail', { type: 'search', 'data-search': true }), field('app', 'App'),
-    h('div', { class: 'field short' }, h('label', { for: 'dead-lane' }, 'Lane'), inputs.lane),
-    field('reason', 'Reason'), field('apns_reason', 'Apple\'s reason'),
-    field('min_age', 'Older than', { placeholder: '10m', class: 'short' }), field('max_age', 'Younger than', { placeholder: '24h', class: 'short' }),
-    h('div', { class: 'row' }, h('button', { type: 'submit', class: 'main' }, 'Filter'), button('Clear', () => desk.go('dead', {}))), complaint);
+    field('q', 'Message id or detail', { type: 'search', 'data-search': true }),
+    h('div', { class: 'row' }, h('button', { type: 'submit', class: 'main' }, 'Filter'), button('Clear', () => desk.go('dead', {}))), more, complaint);
   const groups = h('ul', { class: 'groups', 'aria-label': 'Reasons of these dead letters' });
   const summary = h('p', { class: 'muted', role: 'status' });
   const all = h('input', { type: 'checkbox', 'aria-label': 'Choose all on this page' });
@@ -75,6 +77,7 @@ export default function dead(desk) {
     for (const key of FIELDS) next[key] = inputs[key].value.trim() || undefined;
     for (const key of ['min_age', 'max_age']) {
       if (next[key] && parseDuration(next[key]) === null) {
+        more.open = true;
         put(complaint, 'Ages are a number and s, m, h or d, such as 90m.');
         inputs[key].focus();
         return;
@@ -124,6 +127,7 @@ export default function dead(desk) {
       const sign = FIELDS.map((key) => next[key] || '').join('\n');
       if (sign !== shownFor) { shownFor = sign; chosen.clear(); all.checked = false; trail = []; put(complaint); }
       parameters = next;
+      if (FIELDS.some((key) => key !== 'q' && next[key])) more.open = true;
       for (const key of FIELDS) if (document.activeElement !== inputs[key]) inputs[key].value = next[key] || '';
       page = await get('dead', { ...filterOf(next), after: next.after, limit: PAGE }, signal);
       list.set(page.items);

@@ -63,7 +63,8 @@ export function say(element, text) {
 
 /** Text that somebody else wrote, with its own direction. */
 export function name(value) {
-  return h('bdi', { class: 'name' }, value);
+  const text = visible(value);
+  return h('bdi', text.length > 90 ? { class: 'name long', title: text } : { class: 'name' }, text);
 }
 
 /** A place within the page: `#/view?key=value`. What is missing is left out. */

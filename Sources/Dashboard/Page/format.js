@@ -40,6 +40,20 @@ function pair(value, base, large, small) {
   return `${whole.format(Math.floor(value / base))} ${large}${rest ? ` ${rest} ${small}` : ''}`;
 }
 
+/** To the second, as far as it has any: 2 min 40 s. For delays that queues are named by. */
+export function exactly(ms) {
+  if (!known(ms)) return UNKNOWN;
+  if (ms % 1000) return `${whole.format(ms)} ms`;
+  const parts = [[86_400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
+  let rest = ms / 1000;
+  const words = [];
+  for (const [size, unit] of parts) {
+    if (rest >= size) words.push(`${Math.floor(rest / size)} ${unit}`);
+    rest %= size;
+  }
+  return words.join(' ');
+}
+
 /** What a person types for a duration: 500ms, 30s, 10m, 2h, 1d; null if it is none. */
 export function parseDuration(text) {
   const found = /^\s*(\d{1,9})\s*(ms|s|m|min|h|d)\s*$/.exec(text);

@@ -103,7 +103,7 @@ export default function overview() {
     speed.set(value.series);
     outcomes.set(OUTCOMES);
     latencies.set([['apns_latency', 'Apple\'s answer'], ['end_to_end', 'From publishing to acceptance']]);
-    ages.set([['now_ms', 'Lane now'], ['bulk_ms', 'Lane bulk'], ['delayed_ms', 'Beyond its retry time'], ['dead_ms', 'Dead letters']]);
+    ages.set([['now_ms', 'Lane now'], ['bulk_ms', 'Lane bulk'], ['delayed_ms', 'In the retry ladder'], ['dead_ms', 'Dead letters']]);
     busiest.set(value.busiest || []);
     reasons.set(value.reasons || []);
   }
@@ -112,7 +112,7 @@ export default function overview() {
     h('section', { 'aria-label': 'What needs attention' }, calm, findings),
     h('div', { class: 'tiles' }, Object.values(tiles).map((part) => part.element)),
     h('div', { class: 'pair' }, flow.element, speed.element),
-    h('div', { class: 'pair' },
+    h('div', { class: 'pair uneven' },
       h('section', null, h('h2', null, 'Outcomes'), outcomes.element),
       h('section', null, h('h2', null, 'Latency'), latencies.element, h('h2', null, 'Age'), ages.element)),
     h('div', { class: 'pair' },

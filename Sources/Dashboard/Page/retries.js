@@ -3,7 +3,7 @@
 import { get } from './api.js';
 import { bar, sparkline } from './chart.js';
 import { h, link, name } from './dom.js';
-import { count, duration } from './format.js';
+import { count, duration, exactly } from './format.js';
 import { table } from './table.js';
 
 const KINDS = {
@@ -14,7 +14,7 @@ const KINDS = {
 export default function retries() {
   let most = 1;
   const ladder = table([
-    { label: 'Tried again after', cell: (row) => duration(row.delay_ms), kind: 'number' },
+    { label: 'Tried again after', cell: (row) => exactly(row.delay_ms), kind: 'number' },
     { label: 'Messages', cell: (row) => count(row.messages), kind: 'number' },
     { label: 'Share', cell: (row) => bar(row.messages || 0, most, 0, `${row.messages || 0} messages`), sign: (row) => `${row.messages} ${most}`, kind: 'drawn long' },
     { label: 'Half an hour', cell: (row) => row.series && sparkline(row.series, 'Messages'), sign: (row) => (row.series || []).join(), kind: 'drawn' },

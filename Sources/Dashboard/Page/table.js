@@ -90,7 +90,7 @@ export function pager(back, forth) {
       if (where.textContent !== text) where.textContent = text;
       before.disabled = first === 0;
       after.disabled = !more;
-      before.hidden = after.hidden = first === 0 && !more;
+      element.hidden = first === 0 && !more;
     },
   };
 }
