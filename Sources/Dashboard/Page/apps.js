@@ -36,7 +36,7 @@ export default function apps(desk) {
   let timer = null;
   search.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(() => turn({ q: search.value.trim() || undefined, offset: undefined }), 250);
+    timer = setTimeout(() => { if (search.isConnected) turn({ q: search.value.trim() || undefined, offset: undefined }); }, 250);
   });
   state.addEventListener('change', () => turn({ state: state.value === 'all' ? undefined : state.value, offset: undefined }));
 

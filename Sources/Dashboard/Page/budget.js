@@ -29,7 +29,7 @@ export default function budget(desk) {
   let timer = null;
   search.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(() => turn({ q: search.value.trim() || undefined, w: undefined }), 250);
+    timer = setTimeout(() => { if (search.isConnected) turn({ q: search.value.trim() || undefined, w: undefined }); }, 250);
   });
   let now = Date.now();
   const held = (row) => Object.values(row.connections_held).reduce((sum, value) => sum + value, 0);
