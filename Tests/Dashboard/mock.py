@@ -163,9 +163,8 @@ class Handler(BaseHTTPRequestHandler):
     # MARK: Calls
 
     def body(self):
-        text = self.rfile.read(int(self.headers.get("content-length") or 0))
         try:
-            return json.loads(text or b"{}")
+            return json.loads(self.text or b"{}")
         except ValueError:
             raise Problem(400, "bad_request", "the body is not JSON") from None
 
@@ -181,6 +180,8 @@ class Handler(BaseHTTPRequestHandler):
     def play(self, call):
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
+        # Read in any case: what is left of a body would be taken for the next request.
+        self.text = self.rfile.read(int(self.headers.get("content-length") or 0))
         try:
             if url.path.startswith("/api/"):
                 time.sleep(self.mock.slow)
@@ -385,8 +386,9 @@ def main():
     for name, value in (("port", 0), ("apps", 30), ("workers", 5), ("dead", 200), ("seed", 1), ("slow", 0)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--no-hostile", action="store_true")
-    Handler.mock = Mock(parser.parse_args())
-    server = Server(("127.0.0.1", Handler.mock and parser.parse_args().port), Handler)
+    options = parser.parse_args()
+    Handler.mock = Mock(options)
+    server = Server(("127.0.0.1", options.port), Handler)
     print(f"port={server.server_address[1]}", flush=True)
     server.serve_forever()
 

@@ -100,9 +100,10 @@ class Visit:
 
 def check(name, test, *arguments):
     global failed
+    began = time.monotonic()
     try:
         test(*arguments)
-        print(f"ok {name}", flush=True)
+        print(f"ok {name} ({time.monotonic() - began:.1f} s)", flush=True)
     except Exception:
         failed += 1
         traceback.print_exc(file=sys.stdout)
