@@ -122,6 +122,8 @@ export default function dead(desk) {
 
   return {
     title: 'Dead letters',
+    // Rows must not move under the pointer of who chooses.
+    get isStill() { return chosen.size > 0; },
     element: h('div', null, groups, filter, summary, desk.session.may_act && tools, list.element, pages.element),
     async load(next, signal) {
       const sign = FIELDS.map((key) => next[key] || '').join('\n');

@@ -77,9 +77,9 @@ export function notice(text, problem) {
   const element = h('div', { class: problem ? 'notice bad' : 'notice', role: problem ? 'alert' : null },
     h('p', null, text, problem?.nextStep && h('span', { class: 'muted' }, ` ${problem.nextStep}`)),
     button('Close', () => element.remove(), { class: 'quiet' }));
-  while (box.children.length > 3) box.firstElementChild.remove();
+  while (box.children.length > 1) box.firstElementChild.remove();
   box.append(element);
-  if (!problem) setTimeout(() => element.remove(), 8000);
+  if (!problem) setTimeout(() => element.remove(), 6000);
 }
 
 /** Does something and says how it went. True if it worked. */

@@ -90,24 +90,28 @@ export default function overview() {
       findings.hidden = !value.findings.length;
     }
     setTile(tiles.delivered, 'Delivered in a minute', brief(done.delivered?.minute),
-      `${count(counts.in_flight)} at Apple now`, series.delivered, 'Delivered');
+      counts.in_flight === undefined ? 'not known' : `${count(counts.in_flight)} at Apple now`, series.delivered, 'Delivered');
     const age = Math.max(...[oldest.now_ms, oldest.bulk_ms].map((ms) => (typeof ms === 'number' ? ms : -1)));
     setTile(tiles.waiting, 'Waiting', brief(counts.waiting),
-      age >= 0 ? `the oldest for ${duration(age)}` : 'nothing waits', series.oldest_ms, 'Oldest age in ms');
+      age >= 0 ? `the oldest for ${duration(age)}` : counts.waiting === undefined ? 'not known' : 'nothing waits', series.oldest_ms, 'Oldest age in ms');
     setTile(tiles.latency, 'Apple answers within', latency.p50_ms === undefined ? UNKNOWN : duration(latency.p50_ms),
-      `99 of 100 within ${duration(latency.p99_ms)}`, series.apns_p50_ms, 'Milliseconds');
+      latency.p99_ms === undefined ? 'not known' : `99 of 100 within ${duration(latency.p99_ms)}`, series.apns_p50_ms, 'Milliseconds');
     setTile(tiles.dead, 'Dead letters', brief(counts.dead),
-      `${count(done.dead_lettered?.hour)} in the last hour`, series.dead_lettered, 'Dead-lettered');
+      done.dead_lettered ? `${count(done.dead_lettered.hour)} in the last hour` : 'not known since when', series.dead_lettered, 'Dead-lettered');
     flow.element.hidden = speed.element.hidden = !value.series;
     flow.set(value.series);
     speed.set(value.series);
     outcomes.set(OUTCOMES);
     latencies.set([['apns_latency', 'Apple\'s answer'], ['end_to_end', 'From publishing to acceptance']]);
     ages.set([['now_ms', 'Lane now'], ['bulk_ms', 'Lane bulk'], ['delayed_ms', 'In the retry ladder'], ['dead_ms', 'Dead letters']]);
+    lower.hidden = !value.busiest && !value.reasons;
     busiest.set(value.busiest || []);
     reasons.set(value.reasons || []);
   }
 
+  const lower = h('div', { class: 'pair' },
+    h('section', null, h('h2', null, 'Busiest apps'), busiest.element),
+    h('section', null, h('h2', null, 'Most frequent reasons'), reasons.element));
   const element = h('div', null,
     h('section', { 'aria-label': 'What needs attention' }, calm, findings),
     h('div', { class: 'tiles' }, Object.values(tiles).map((part) => part.element)),
@@ -115,9 +119,7 @@ export default function overview() {
     h('div', { class: 'pair uneven' },
       h('section', null, h('h2', null, 'Outcomes'), outcomes.element),
       h('section', null, h('h2', null, 'Latency'), latencies.element, h('h2', null, 'Age'), ages.element)),
-    h('div', { class: 'pair' },
-      h('section', null, h('h2', null, 'Busiest apps'), busiest.element),
-      h('section', null, h('h2', null, 'Most frequent reasons'), reasons.element)));
+    lower);
 
   return { title: 'Overview', element, isStreamed: true, live: render, async load(_, signal) { render(await get('overview', {}, signal)); } };
 }

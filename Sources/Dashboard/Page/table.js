@@ -23,6 +23,7 @@ export function table(columns, options) {
     h('table', null, h('caption', { class: 'unseen' }, options.caption), h('thead', null, h('tr', null, heads)), body),
     none,
   );
+  element.firstElementChild.hidden = true;
   let rows = new Map();
 
   function cells(row, item) {
@@ -82,7 +83,7 @@ export function pager(back, forth) {
     h('button', { type: 'button', on: { click: back } }, 'Back'), h('button', { type: 'button', on: { click: forth } }, 'Next'),
   ];
   const where = h('span', { class: 'muted', role: 'status' });
-  const element = h('div', { class: 'pager' }, where, before, after);
+  const element = h('div', { class: 'pager', hidden: true }, where, before, after);
   return {
     element,
     set(first, shown, total, more = first + shown < total) {
