@@ -61,6 +61,13 @@ class Visit:
         self.browser.key("Enter")
         self.loaded("overview")
 
+    def recover(self, name):
+        """After a check that failed: how it looks, and a page that the next one can use."""
+        self.shot("failed-" + re.sub(r"[^a-z0-9]+", "-", name.lower()))
+        self.browser.size(1280, 900)
+        self.mock.play()
+        self.login("actor")
+
     def run(self, script):
         return self.browser.run(script)
 
@@ -108,6 +115,8 @@ def check(name, test, *arguments):
         failed += 1
         traceback.print_exc(file=sys.stdout)
         print(f"FAILED {name}", flush=True)
+        if isinstance(arguments[0], Visit):
+            arguments[0].recover(name)
 
 
 # MARK: What is served
