@@ -33,7 +33,7 @@ export default function app(desk) {
     { caption: 'Lanes', key: ([label]) => label });
   const reasons = table([
     { label: 'Reason', cell: (row) => link('reasons', { q: row.reason }, name(row.reason)), sign: (row) => row.reason, kind: 'wide' },
-    { label: 'What', cell: (row) => row.kind.replace('_', '-') },
+    { label: 'What', cell: (row) => row.kind.replace('_', '-'), kind: 'word' },
     { label: 'Last hour', cell: (row) => count(row.hour), kind: 'number' },
     { label: 'Total', cell: (row) => count(row.total), kind: 'number' },
   ], { caption: 'Reasons', key: (row) => `${row.kind} ${row.reason}`, empty: 'Apple refused nothing.' });

@@ -51,11 +51,11 @@ export function bar(value, whole, wanted = value, label = '') {
   );
 }
 
-/** A scale's end that people can read: 1, 2 or 5 and zeros. */
+/** A scale's end that people can read: few digits and zeros. */
 function roundUp(value) {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value);
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value);
 }
 
 /**

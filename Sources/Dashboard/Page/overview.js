@@ -55,7 +55,7 @@ export default function overview() {
   ], { caption: 'Busiest apps', key: (app) => app.app, empty: 'No app has sent anything.' });
   const reasons = table([
     { label: 'Reason', cell: (row) => link('reasons', { q: row.reason }, name(row.reason)), sign: (row) => row.reason, kind: 'wide' },
-    { label: 'What', cell: (row) => row.kind.replace('_', '-') },
+    { label: 'What', cell: (row) => row.kind.replace('_', '-'), kind: 'word' },
     { label: 'Last hour', cell: (row) => count(row.hour), kind: 'number' },
     { label: 'Total', cell: (row) => count(row.total), kind: 'number' },
   ], { caption: 'Most frequent reasons', key: (row) => `${row.kind} ${row.reason}`, empty: 'Apple refused nothing.' });
