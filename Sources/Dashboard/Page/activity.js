@@ -14,20 +14,23 @@ export function progress(job) {
 
 export function stopTool(desk, job) {
   return job.state === 'running' && desk.session.may_act
-    && button('Stop', async () => { await attempt(() => post('job/stop', { id: job.id })); desk.refresh(); }, { 'aria-label': `Stop the ${job.kind}` });
+    && button('Stop', async () => { await attempt(() => post('job/stop', { id: job.id })); desk.refresh(); },
+      { 'aria-label': `Stop the ${job.kind}` });
 }
 
 export default function activity(desk) {
   let now = Date.now();
   const jobs = table([
-    { label: 'Job', cell: (row) => [`${row.kind} of `, name(row.what || 'dead letters')], sign: (row) => row.id, kind: 'wide' },
+    { label: 'Job', cell: (row) => [`${row.kind} of `, name(row.what || 'dead letters')], sign: (row) => row.id,
+      kind: 'wide' },
     { label: 'By', cell: (row) => name(row.user), sign: (row) => row.user },
     { label: 'Began', cell: (row) => moment(row.started_at_ms, now), sign: (row) => `${row.started_at_ms}` },
     { label: 'Progress', cell: progress, sign: (row) => `${row.done} ${row.failed} ${row.skipped}`, kind: 'drawn' },
     { label: 'Done', cell: (row) => `${count(row.done)} of ${count(row.total)}`, kind: 'number' },
     { label: 'Failed', cell: (row) => count(row.failed), kind: 'number' },
     { label: 'Skipped', cell: (row) => count(row.skipped), kind: 'number' },
-    { label: 'State', cell: (row) => h('span', { class: row.state === 'failed' ? 'bad' : 'muted' }, state(row)), sign: state },
+    { label: 'State', cell: (row) => h('span', { class: row.state === 'failed' ? 'bad' : 'muted' }, state(row)),
+      sign: state },
     { label: 'Actions', hidden: true, cell: (row) => stopTool(desk, row), sign: (row) => row.state, kind: 'tools' },
   ], { caption: 'Replays and purges', key: (row) => row.id, empty: 'No replay or purge today.' });
   const actions = table([
@@ -35,9 +38,11 @@ export default function activity(desk) {
     { label: 'Who', cell: (row) => name(row.user), sign: (row) => row.user },
     { label: 'What', cell: (row) => row.action },
     { label: 'On', cell: (row) => name(row.target || ''), sign: (row) => row.target || '', kind: 'wide' },
-    { label: 'Outcome', cell: (row) => h('span', { class: row.outcome === 'ok' ? 'muted' : 'warn' }, row.outcome), sign: (row) => row.outcome },
+    { label: 'Outcome', cell: (row) => h('span', { class: row.outcome === 'ok' ? 'muted' : 'warn' }, row.outcome),
+      sign: (row) => row.outcome },
     { label: 'Detail', cell: (row) => name(row.detail || ''), sign: (row) => row.detail || '' },
-  ], { caption: 'Actions', key: (row) => `${row.time_ms} ${row.user} ${row.action} ${row.target}`, empty: 'Nobody has done anything.' });
+  ], { caption: 'Actions', key: (row) => `${row.time_ms} ${row.user} ${row.action} ${row.target}`,
+    empty: 'Nobody has done anything.' });
   return {
     title: 'Activity',
     element: h('div', null, h('section', null, h('h2', null, 'Replays and purges'), jobs.element),

@@ -66,7 +66,8 @@ async function call(method, path, body, signal) {
     value = await answer.json();
   } catch (error) {
     if (signal && signal.aborted) throw error;
-    if (answer.ok) throw new Problem(answer.status, { error: 'the server\'s answer is not JSON; is there a proxy between?' });
+    if (answer.ok) throw new Problem(answer.status,
+      { error: 'the server\'s answer is not JSON; is there a proxy between?' });
   }
   if (answer.ok) return value;
   const problem = new Problem(answer.status, value && typeof value === 'object' ? value : {});

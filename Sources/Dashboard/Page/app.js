@@ -10,12 +10,15 @@ import { table } from './table.js';
 
 const counter = (label, key) => [label, (lane) => count(lane.counters[key])];
 const MEASURES = [
-  ['Waiting', (lane) => count(lane.waiting)], ['Oldest', (lane) => duration(lane.oldest_ms)], ['At Apple now', (lane) => count(lane.in_flight)],
+  ['Waiting', (lane) => count(lane.waiting)], ['Oldest', (lane) => duration(lane.oldest_ms)],
+    ['At Apple now', (lane) => count(lane.in_flight)],
   ['Consumers', (lane) => count(lane.consumers)], counter('Received', 'received'), counter('Delivered', 'delivered'),
   counter('Retried', 'retried'), counter('Dead-lettered', 'dead_lettered'), counter('Tokens gone', 'tokens_gone'),
   counter('Waited for the rate', 'rate_limited'), counter('Possible duplicates', 'possible_duplicates'),
-  ['Apple\'s answer, 50 %', (lane) => duration(lane.apns_latency.p50_ms)], ['Apple\'s answer, 99 %', (lane) => duration(lane.apns_latency.p99_ms)],
-  ['From publishing, 50 %', (lane) => duration(lane.end_to_end.p50_ms)], ['From publishing, 99 %', (lane) => duration(lane.end_to_end.p99_ms)],
+  ['Apple\'s answer, 50 %', (lane) => duration(lane.apns_latency.p50_ms)],
+    ['Apple\'s answer, 99 %', (lane) => duration(lane.apns_latency.p99_ms)],
+  ['From publishing, 50 %', (lane) => duration(lane.end_to_end.p50_ms)],
+    ['From publishing, 99 %', (lane) => duration(lane.end_to_end.p99_ms)],
 ];
 
 export default function app(desk) {
@@ -28,11 +31,14 @@ export default function app(desk) {
   ], brief);
   let lanes = [];
   const lane = (word) => lanes.find((one) => one.lane === word);
-  const column = (word) => ({ label: `Lane ${word}`, cell: ([, read]) => (lane(word) ? read(lane(word)) : UNKNOWN), kind: 'number' });
-  const measures = table([{ label: 'Each since the first message', cell: ([label]) => label, kind: 'wide' }, column('now'), column('bulk')],
+  const column = (word) => ({ label: `Lane ${word}`, cell: ([, read]) => (lane(word) ? read(lane(word)) : UNKNOWN),
+    kind: 'number' });
+  const measures = table([{ label: 'Each since the first message', cell: ([label]) => label, kind: 'wide' },
+    column('now'), column('bulk')],
     { caption: 'Lanes', key: ([label]) => label });
   const reasons = table([
-    { label: 'Reason', cell: (row) => link('reasons', { q: row.reason }, name(row.reason)), sign: (row) => row.reason, kind: 'wide' },
+    { label: 'Reason', cell: (row) => link('reasons', { q: row.reason }, name(row.reason)), sign: (row) => row.reason,
+      kind: 'wide' },
     { label: 'What', cell: (row) => row.kind.replace('_', '-'), kind: 'word' },
     { label: 'Last hour', cell: (row) => count(row.hour), kind: 'number' },
     { label: 'Total', cell: (row) => count(row.total), kind: 'number' },
@@ -59,13 +65,15 @@ export default function app(desk) {
       }
       const { paused } = value;
       put(pause, paused && [stateCell(value), ' by ', name(paused.by), ' for ', ago(paused.since_ms, value.time_ms),
-        paused.until_ms && [paused.cause === 'hand' ? ', until ' : ', next probe ', moment(paused.until_ms, value.time_ms)],
+        paused.until_ms && [paused.cause === 'hand' ? ', until ' : ', next probe ',
+          moment(paused.until_ms, value.time_ms)],
         paused.probed_by && [', probed by ', name(paused.probed_by)]]);
       flow.set(value.minutes);
       lanes = value.lanes;
       measures.set(MEASURES);
       reasons.set(value.reasons);
-      put(settings, Object.entries(value.settings).map(([key, text]) => [h('dt', null, key), h('dd', null, name(text))]));
+      put(settings, Object.entries(value.settings).map(([key, text]) => [h('dt', null, key),
+        h('dd', null, name(text))]));
     },
   };
   return view;

@@ -15,39 +15,52 @@ export default function budget(desk) {
   const number = (key) => Number(parameters[key]) || 0;
 
   const budgets = table([
-    { label: 'Budget', cell: (row) => [name(row.credential || row.pool), ' ', row.credential && h('span', { class: 'muted hint' }, name(row.pool))], sign: (row) => `${row.credential} ${row.pool}`, kind: 'wide' },
-    { label: 'Connections', cell: share, sign: (row) => [row.held, row.wanted, row.configured, row.in_force].join(), kind: 'drawn' },
+    { label: 'Budget', cell: (row) => [name(row.credential || row.pool), ' ',
+      row.credential && h('span', { class: 'muted hint' }, name(row.pool))],
+      sign: (row) => `${row.credential} ${row.pool}`, kind: 'wide' },
+    { label: 'Connections', cell: share, sign: (row) => [row.held, row.wanted, row.configured, row.in_force].join(),
+      kind: 'drawn' },
     { label: 'Held', cell: (row) => count(row.held), kind: 'number' },
     { label: 'Wanted', cell: (row) => count(row.wanted), kind: 'number' },
     { label: 'Allowed', cell: (row) => count(row.configured ?? row.in_force), kind: 'number' },
     { label: 'Notes', cell: notes, sign: (row) => JSON.stringify(row), kind: 'wide' },
-    { label: 'Leases', cell: (row) => link('budget', { pool: row.pool }, plural(row.leases || 0, 'lease')), sign: (row) => `${row.leases}`, kind: 'number' },
+    { label: 'Leases', cell: (row) => link('budget', { pool: row.pool }, plural(row.leases || 0, 'lease')),
+      sign: (row) => `${row.leases}`, kind: 'number' },
   ], { caption: 'Budgets', key: (row) => row.pool, empty: 'No budget yet: run pushfleet topology declare.' });
-  const budgetPages = pager(() => turn({ b: Math.max(0, number('b') - PAGE) || undefined }), () => turn({ b: number('b') + PAGE }));
+  const budgetPages = pager(() => turn({ b: Math.max(0, number('b') - PAGE) || undefined }),
+    () => turn({ b: number('b') + PAGE }));
 
-  const search = h('input', { type: 'search', id: 'workers-q', autocomplete: 'off', spellcheck: 'false', maxlength: 255, 'data-search': true });
+  const search = h('input', { type: 'search', id: 'workers-q', autocomplete: 'off', spellcheck: 'false', maxlength: 255,
+    'data-search': true });
   let timer = null;
   search.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(() => { if (search.isConnected) turn({ q: search.value.trim() || undefined, w: undefined }); }, 250);
+    timer = setTimeout(() => { if (search.isConnected) turn({ q: search.value.trim() || undefined, w: undefined }); },
+      250);
   });
   let now = Date.now();
   const held = (row) => Object.values(row.connections_held).reduce((sum, value) => sum + value, 0);
   const workers = table([
-    { label: 'Worker', cell: (row) => [name(row.host), ' ', h('span', { class: 'muted hint' }, `process ${row.pid}, `, h('code', null, row.id))], sign: (row) => row.id, kind: 'wide' },
+    { label: 'Worker', cell: (row) => [name(row.host), ' ', h('span', { class: 'muted hint' }, `process ${row.pid}, `,
+      h('code', null, row.id))], sign: (row) => row.id, kind: 'wide' },
     { label: 'Version', cell: (row) => row.version },
     { label: 'Up', cell: (row) => duration(now - row.started_at_ms), kind: 'number' },
-    { label: 'Last beat', cell: (row) => (row.last_beat_ms ? ago(row.last_beat_ms, now) : ''), sign: (row) => `${Math.round((now - row.last_beat_ms) / 500)}`, kind: 'number' },
-    { label: 'Connections', cell: (row) => link('budget', { worker: row.id }, count(held(row)), row.wanted > held(row) && ` of ${count(row.wanted)}`), sign: (row) => `${held(row)} ${row.wanted}`, kind: 'number' },
+    { label: 'Last beat', cell: (row) => (row.last_beat_ms ? ago(row.last_beat_ms, now) : ''),
+      sign: (row) => `${Math.round((now - row.last_beat_ms) / 500)}`, kind: 'number' },
+    { label: 'Connections', cell: (row) => link('budget', { worker: row.id }, count(held(row)),
+      row.wanted > held(row) && ` of ${count(row.wanted)}`), sign: (row) => `${held(row)} ${row.wanted}`,
+      kind: 'number' },
     { label: 'At Apple', cell: (row) => count(row.in_flight), kind: 'number' },
     { label: 'Prefetch', cell: (row) => count(row.prefetch), kind: 'number' },
     { label: 'State', cell: state, sign: (row) => JSON.stringify([row.paused, row.draining]) },
     ...(desk.session.may_act ? [{
       label: 'Actions', hidden: true, kind: 'tools', sign: (row) => `${row.draining}`,
-      cell: (row) => !row.draining && button('Drain…', () => drain(row), { 'aria-label': `Drain the worker ${row.id}` }),
+      cell: (row) => !row.draining && button('Drain…', () => drain(row),
+        { 'aria-label': `Drain the worker ${row.id}` }),
     }] : []),
   ], { caption: 'Workers', key: (row) => row.id, empty: 'No worker is running.' });
-  const workerPages = pager(() => turn({ w: Math.max(0, number('w') - PAGE) || undefined }), () => turn({ w: number('w') + PAGE }));
+  const workerPages = pager(() => turn({ w: Math.max(0, number('w') - PAGE) || undefined }),
+    () => turn({ w: number('w') + PAGE }));
 
   const leases = table([
     { label: 'Budget', cell: (row) => row.pool, kind: 'wide' },
@@ -58,8 +71,10 @@ export default function budget(desk) {
     { label: 'Ends in', cell: (row) => duration(Math.max(0, row.expires_at_ms - now)), kind: 'number' },
   ], { caption: 'Leases', key: (row) => `${row.pool} ${row.worker}`, empty: 'No lease.' });
   const leaseTitle = h('h2', { tabindex: -1 });
-  const leasePages = pager(() => turn({ l: Math.max(0, number('l') - PAGE) || undefined }), () => turn({ l: number('l') + PAGE }));
-  const leasePart = h('section', { hidden: true }, leaseTitle, h('p', null, link('budget', {}, 'Close')), leases.element, leasePages.element);
+  const leasePages = pager(() => turn({ l: Math.max(0, number('l') - PAGE) || undefined }),
+    () => turn({ l: number('l') + PAGE }));
+  const leasePart = h('section', { hidden: true }, leaseTitle, h('p', null, link('budget', {}, 'Close')),
+    leases.element, leasePages.element);
 
   async function drain(row) {
     const values = await ask({
@@ -124,5 +139,6 @@ function state(row) {
   if (row.draining) return h('span', { class: 'warn' }, 'drains');
   const paused = Object.entries(row.paused);
   if (!paused.length) return h('span', { class: 'muted' }, 'runs');
-  return h('span', { class: 'warn', title: paused.slice(0, 20).map(([app, why]) => `${app}: ${why}`).join('\n') }, `${plural(paused.length, 'app')} paused`);
+  return h('span', { class: 'warn', title: paused.slice(0,
+    20).map(([app, why]) => `${app}: ${why}`).join('\n') }, `${plural(paused.length, 'app')} paused`);
 }

@@ -19,7 +19,8 @@ function runs(values, most, width) {
 }
 
 const points = (run) => run.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
-const largest = (values) => values.reduce((most, value) => (typeof value === 'number' && value > most ? value : most), 0);
+const largest = (values) => values.reduce((most, value) => (typeof value === 'number' && value > most ? value : most),
+  0);
 const latest = (values) => values.reduce((last, value) => (typeof value === 'number' ? value : last), undefined);
 
 /** A line as high as the text beside it. */
@@ -31,7 +32,8 @@ export function sparkline(values, label) {
   for (const run of runs(values, largest(values), 100)) {
     if (run.length === 1) run.push([run[0][0] + 0.5, run[0][1]]);
     drawing.append(
-      svg('polygon', { class: 'area', points: `${run[0][0]},${HEIGHT} ${points(run)} ${run[run.length - 1][0]},${HEIGHT}` }),
+      svg('polygon', { class: 'area',
+        points: `${run[0][0]},${HEIGHT} ${points(run)} ${run[run.length - 1][0]},${HEIGHT}` }),
       svg('polyline', { class: 'line', points: points(run) }),
     );
   }
@@ -69,7 +71,8 @@ export function chart(title, lines, text) {
   const legend = h('ul', { class: 'legend' });
   const marks = lines.map((line) => {
     const value = h('b');
-    legend.append(h('li', { class: line.class }, h('span', { class: 'stroke', 'aria-hidden': 'true' }), line.label, ' ', value));
+    legend.append(h('li', { class: line.class }, h('span', { class: 'stroke', 'aria-hidden': 'true' }), line.label, ' ',
+      value));
     return value;
   });
   const [from, at, to] = [h('span'), h('span', { class: 'at' }), h('span')];
@@ -103,9 +106,11 @@ export function chart(title, lines, text) {
   function draw() {
     const values = lines.map((line) => series[line.key] || []);
     const most = roundUp(largest(values.flat()));
-    drawing.replaceChildren(svg('line', { class: 'grid', x1: 0, x2: 300, y1: 50, y2: 50 }), svg('line', { class: 'grid', x1: 0, x2: 300, y1: 0, y2: 0 }));
+    drawing.replaceChildren(svg('line', { class: 'grid', x1: 0, x2: 300, y1: 50, y2: 50 }),
+      svg('line', { class: 'grid', x1: 0, x2: 300, y1: 0, y2: 0 }));
     values.forEach((row, number) => {
-      for (const run of runs(row, most, 300)) drawing.append(svg('polyline', { class: `line ${lines[number].class}`, points: points(run) }));
+      for (const run of runs(row, most, 300)) drawing.append(svg('polyline',
+        { class: `line ${lines[number].class}`, points: points(run) }));
       const value = place === null ? latest(row) : row[place];
       say(marks[number], typeof value === 'number' ? text(value) : UNKNOWN);
     });
@@ -125,7 +130,8 @@ export function chart(title, lines, text) {
       lines.map((line, number) => `${line.label} ${marks[number].textContent}`).join(', ')}`);
   }
 
-  const element = h('figure', { class: 'chart' }, h('figcaption', null, h('h2', null, title), legend), plot, h('div', { class: 'times muted', 'aria-hidden': 'true' }, from, at, to));
+  const element = h('figure', { class: 'chart' }, h('figcaption', null, h('h2', null, title), legend), plot,
+    h('div', { class: 'times muted', 'aria-hidden': 'true' }, from, at, to));
   return {
     element,
     set(next) {

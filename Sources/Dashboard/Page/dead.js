@@ -28,31 +28,41 @@ export default function dead(desk) {
   const chosen = new Set();
   const inputs = {};
   const field = (key, label, attributes = {}) => {
-    inputs[key] = h('input', { id: `dead-${key}`, autocomplete: 'off', spellcheck: 'false', maxlength: 255, ...attributes });
+    inputs[key] = h('input', { id: `dead-${key}`, autocomplete: 'off', spellcheck: 'false', maxlength: 255,
+      ...attributes });
     return h('div', { class: 'field' }, h('label', { for: `dead-${key}` }, label), inputs[key]);
   };
   const complaint = h('p', { class: 'complaint', role: 'alert' });
-  inputs.lane = h('select', { id: 'dead-lane' }, [['', 'both'], ['now', 'now'], ['bulk', 'bulk']].map(([value, label]) => h('option', { value }, label)));
-  const more = h('details', { class: 'more', open: matchMedia('(min-width: 48.01rem)').matches }, h('summary', null, 'More to filter by'),
+  inputs.lane = h('select', { id: 'dead-lane' }, [['', 'both'], ['now', 'now'],
+    ['bulk', 'bulk']].map(([value, label]) => h('option', { value }, label)));
+  const more = h('details', { class: 'more', open: matchMedia('(min-width: 48.01rem)').matches },
+    h('summary', null, 'More to filter by'),
     h('div', { class: 'fields' }, field('app', 'App'),
       h('div', { class: 'field short' }, h('label', { for: 'dead-lane' }, 'Lane'), inputs.lane),
       field('reason', 'Reason'), field('apns_reason', 'Apple\'s reason'),
-      field('min_age', 'Older than', { placeholder: '10m', class: 'short' }), field('max_age', 'Younger than', { placeholder: '24h', class: 'short' })));
+      field('min_age', 'Older than', { placeholder: '10m', class: 'short' }),
+        field('max_age', 'Younger than', { placeholder: '24h', class: 'short' })));
   const filter = h('form', { class: 'filter', role: 'search', on: { submit: apply } },
     field('q', 'Message id or detail', { type: 'search', 'data-search': true }),
-    h('div', { class: 'row' }, h('button', { type: 'submit', class: 'main' }, 'Filter'), button('Clear', () => desk.go('dead', {}))), more, complaint);
+    h('div', { class: 'row' }, h('button', { type: 'submit', class: 'main' }, 'Filter'),
+      button('Clear', () => desk.go('dead', {}))), more, complaint);
   const groups = h('ul', { class: 'groups', 'aria-label': 'Reasons of these dead letters' });
   const summary = h('p', { class: 'muted', role: 'status' });
   const all = h('input', { type: 'checkbox', 'aria-label': 'Choose all on this page' });
   const tools = h('div', { class: 'row bulk', role: 'group', 'aria-label': 'Actions on many dead letters' });
   const list = table([
-    ...(desk.session.may_act ? [{ label: 'Choose', hidden: true, cell: tick, sign: (row) => row.id, kind: 'tick' }] : []),
-    { label: 'Message', cell: (row) => link('letter', { id: row.id }, name(row.message_id || 'without an id')), sign: (row) => row.id, kind: 'wide' },
-    { label: 'App', cell: (row) => [name(row.app || '–'), row.lane && h('span', { class: 'muted hint' }, ` ${row.lane}`)], sign: (row) => row.id, kind: 'wide' },
-    { label: 'Reason', cell: (row) => [row.reason, row.apns_reason && h('span', { class: 'muted hint' }, ' ', name(row.apns_reason))], sign: (row) => row.id },
+    ...(desk.session.may_act ? [{ label: 'Choose', hidden: true, cell: tick, sign: (row) => row.id,
+      kind: 'tick' }] : []),
+    { label: 'Message', cell: (row) => link('letter', { id: row.id }, name(row.message_id || 'without an id')),
+      sign: (row) => row.id, kind: 'wide' },
+    { label: 'App', cell: (row) => [name(row.app || '–'), row.lane && h('span', { class: 'muted hint' },
+      ` ${row.lane}`)], sign: (row) => row.id, kind: 'wide' },
+    { label: 'Reason', cell: (row) => [row.reason, row.apns_reason && h('span', { class: 'muted hint' }, ' ',
+      name(row.apns_reason))], sign: (row) => row.id },
     { label: 'Detail', cell: (row) => name(row.detail || ''), sign: (row) => row.id, kind: 'wide' },
     { label: 'Attempts', cell: (row) => count(row.attempt), kind: 'number' },
-    { label: 'Died', cell: (row) => [ago(row.died_at_ms, page.time_ms), ' ago'], sign: (row) => `${Math.floor((page.time_ms - row.died_at_ms) / 60_000)}`, kind: 'number' },
+    { label: 'Died', cell: (row) => [ago(row.died_at_ms, page.time_ms), ' ago'],
+      sign: (row) => `${Math.floor((page.time_ms - row.died_at_ms) / 60_000)}`, kind: 'number' },
   ], { caption: 'Dead letters', key: (row) => row.id, empty: 'No dead letter fits.' });
   const pages = pager(
     () => { const before = trail.pop(); desk.go('dead', { ...parameters, after: before || undefined }, true); },
@@ -67,7 +77,8 @@ export default function dead(desk) {
   function tick(row) {
     const box = h('input', { type: 'checkbox', 'aria-label': `Choose ${row.message_id || row.id}` });
     box.checked = chosen.has(row.id);
-    box.addEventListener('change', () => { if (box.checked) chosen.add(row.id); else chosen.delete(row.id); renderTools(); });
+    box.addEventListener('change',
+      () => { if (box.checked) chosen.add(row.id); else chosen.delete(row.id); renderTools(); });
     return box;
   }
 
@@ -87,7 +98,8 @@ export default function dead(desk) {
   }
 
   function selection() {
-    return chosen.size ? { ids: [...chosen], expected: chosen.size } : { filter: filterOf(parameters), expected: page.matched };
+    return chosen.size ? { ids: [...chosen], expected: chosen.size } : { filter: filterOf(parameters),
+      expected: page.matched };
   }
 
   function renderTools() {
@@ -101,7 +113,8 @@ export default function dead(desk) {
     put(tools, h('label', { class: 'check' }, all, ' this page'),
       button(`Replay ${what}…`, () => replay(selection(), done), { disabled: !many }),
       button(`Purge ${what}…`, () => purge(selection(), done), { class: 'danger', disabled: !many }),
-      chosen.size > 0 && button('Choose none', () => { chosen.clear(); all.checked = false; for (const box of list.element.querySelectorAll('input[type=checkbox]')) box.checked = false; renderTools(); }));
+      chosen.size > 0 && button('Choose none',
+        () => { chosen.clear(); all.checked = false; for (const box of list.element.querySelectorAll('input[type=checkbox]')) box.checked = false; renderTools(); }));
     if (held >= 0) tools.querySelectorAll('button')[held]?.focus();
   }
 
@@ -114,8 +127,10 @@ export default function dead(desk) {
       const isOn = parameters.reason === group.reason && (parameters.apns_reason || undefined) === group.apns_reason;
       return h('li', null, h('button', {
         type: 'button', 'aria-pressed': String(isOn),
-        on: { click: () => desk.go('dead', { ...parameters, after: undefined, reason: isOn ? undefined : group.reason, apns_reason: isOn ? undefined : group.apns_reason }) },
-      }, h('b', null, count(group.count)), ' ', group.reason, group.apns_reason && [' ', h('span', { class: 'muted' }, name(group.apns_reason))]));
+        on: { click: () => desk.go('dead', { ...parameters, after: undefined, reason: isOn ? undefined : group.reason,
+          apns_reason: isOn ? undefined : group.apns_reason }) },
+      }, h('b', null, count(group.count)), ' ', group.reason,
+        group.apns_reason && [' ', h('span', { class: 'muted' }, name(group.apns_reason))]));
     }));
     if (held >= 0) groups.querySelectorAll('button')[held]?.focus();
   }
@@ -134,7 +149,8 @@ export default function dead(desk) {
       page = await get('dead', { ...filterOf(next), after: next.after, limit: PAGE }, signal);
       list.set(page.items);
       pages.set(trail.length * PAGE, page.items.length, page.matched, page.next !== undefined);
-      put(summary, page.matched === page.messages ? plural(page.messages, 'dead letter') : `${count(page.matched)} of ${plural(page.messages, 'dead letter')}`,
+      put(summary, page.matched === page.messages ? plural(page.messages,
+        'dead letter') : `${count(page.matched)} of ${plural(page.messages, 'dead letter')}`,
         page.indexed < page.messages && `; ${count(page.indexed)} read so far, only they are searched`);
       renderGroups();
       renderTools();

@@ -13,10 +13,12 @@ export function ask(question) {
     const inputs = (question.fields || []).map((field) => {
       const hint = h('span', { class: 'muted', id: `hint-${field.name}` }, field.hint || '');
       const input = h('input', {
-        id: `ask-${field.name}`, type: field.type || 'text', value: field.value, autocomplete: 'off', spellcheck: 'false',
+        id: `ask-${field.name}`, type: field.type || 'text', value: field.value, autocomplete: 'off',
+          spellcheck: 'false',
         maxlength: 500, 'aria-describedby': hint.id,
       });
-      return { field, input, hint, element: h('div', { class: 'field' }, h('label', { for: input.id }, field.label), input, hint) };
+      return { field, input, hint, element: h('div', { class: 'field' }, h('label', { for: input.id }, field.label),
+        input, hint) };
     });
     const typed = question.typed
       ? h('input', { id: 'ask-typed', autocomplete: 'off', spellcheck: 'false' }) : null;
@@ -27,11 +29,13 @@ export function ask(question) {
       h('h2', { id: 'ask-title' }, question.title),
       [question.text].flat().map((text) => h('p', null, text)),
       inputs.map((input) => input.element),
-      typed && h('div', { class: 'field' }, h('label', { for: 'ask-typed' }, 'Type ', h('code', null, question.typed), ' to go on'), typed),
+      typed && h('div', { class: 'field' }, h('label', { for: 'ask-typed' }, 'Type ', h('code', null, question.typed),
+        ' to go on'), typed),
       complaint,
       h('div', { class: 'row end' }, button('Cancel', () => end(null)), go),
     );
-    const dialog = h('dialog', { 'aria-labelledby': 'ask-title', on: { cancel: (event) => { event.preventDefault(); end(null); } } }, form);
+    const dialog = h('dialog', { 'aria-labelledby': 'ask-title',
+      on: { cancel: (event) => { event.preventDefault(); end(null); } } }, form);
     if (typed) {
       go.disabled = true;
       typed.addEventListener('input', () => { go.disabled = typed.value.trim() !== question.typed; });
@@ -65,8 +69,10 @@ export function ask(question) {
 /** Shows something in a dialog until it is closed. */
 export function show(title, ...children) {
   const before = document.activeElement;
-  const dialog = h('dialog', { 'aria-labelledby': 'show-title', on: { close: () => { dialog.remove(); before?.focus(); } } },
-    h('h2', { id: 'show-title' }, title), children, h('div', { class: 'row end' }, button('Close', () => dialog.close())));
+  const dialog = h('dialog', { 'aria-labelledby': 'show-title',
+    on: { close: () => { dialog.remove(); before?.focus(); } } },
+    h('h2', { id: 'show-title' }, title), children, h('div', { class: 'row end' },
+      button('Close', () => dialog.close())));
   document.body.append(dialog);
   dialog.showModal();
 }

@@ -81,7 +81,8 @@ export function until(ms, now) {
   if (!known(ms)) return UNKNOWN;
   const days = Math.floor((ms - now) / 86_400_000);
   const left = days < 0 ? 'over' : days === 0 ? 'today' : plural(days, 'day');
-  return [h('time', { datetime: iso(new Date(ms)) }, date.format(new Date(ms))), ' ', h('span', { class: 'muted' }, left)];
+  return [h('time', { datetime: iso(new Date(ms)) }, date.format(new Date(ms))), ' ',
+    h('span', { class: 'muted' }, left)];
 }
 
 export function minuteOf(ms) { return minute.format(new Date(ms)); }

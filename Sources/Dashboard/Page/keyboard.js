@@ -14,10 +14,12 @@ export function letters({ pages, go, search, help, button }) {
       isOn = box.checked;
       try { localStorage.setItem('pushfleet.letters', isOn ? 'on' : 'off'); } catch { /* for this visit, then */ }
     });
-    const rows = [['/', 'the search field of this page'], ['?', 'this list'], ...pages.map((page) => [`g ${page.key}`, page.title])];
+    const rows = [['/', 'the search field of this page'], ['?', 'this list'],
+      ...pages.map((page) => [`g ${page.key}`, page.title])];
     help(h('div', null,
       h('p', null, 'Everything can be reached with Tab and Enter; Escape closes. In charts the arrow keys move along the minutes.'),
-      h('dl', { class: 'facts keys' }, rows.map(([keys, text]) => [h('dt', null, h('kbd', null, keys)), h('dd', null, text)])),
+      h('dl', { class: 'facts keys' },
+        rows.map(([keys, text]) => [h('dt', null, h('kbd', null, keys)), h('dd', null, text)])),
       h('label', { class: 'check' }, box, ' these letters are in use')));
   }
 

@@ -35,7 +35,8 @@ export default function letter(desk) {
         notice(answer.text);
         back();
       } catch (error) {
-        put(complaint, error.field && h('b', null, `${error.field}: `), error.message, error.nextStep && ` – ${error.nextStep}`);
+        put(complaint, error.field && h('b', null,
+          `${error.field}: `), error.message, error.nextStep && ` – ${error.nextStep}`);
         (error.field === 'app' ? app : text).focus();
       }
     }
@@ -46,30 +47,37 @@ export default function letter(desk) {
           h('div', { class: 'field' }, h('label', { for: 'edit-app' }, 'App'), app),
           h('div', { class: 'field short' }, h('label', { for: 'edit-lane' }, 'Lane'), lane)),
         complaint,
-        h('div', { class: 'row' }, h('button', { type: 'submit', class: 'main' }, 'Publish this instead'), button('Cancel', close))));
+        h('div', { class: 'row' }, h('button', { type: 'submit', class: 'main' }, 'Publish this instead'),
+          button('Cancel', close))));
     editor.hidden = false;
     text.focus();
   }
 
   function render() {
     const one = { ids: [value.id], expected: 1 };
-    put(why, h('p', { class: 'lead' }, h('b', null, value.reason), value.apns_reason && [', Apple says ', h('b', null, name(value.apns_reason))]),
+    put(why, h('p', { class: 'lead' }, h('b', null, value.reason),
+      value.apns_reason && [', Apple says ', h('b', null, name(value.apns_reason))]),
       value.detail && h('p', null, name(value.detail)), value.meaning && h('p', { class: 'muted' }, value.meaning),
       value.next_step && h('p', null, h('b', null, 'Next: '), value.next_step),
-      !value.can_replay && h('p', { class: 'warn' }, 'As it is, it would die again: ', name(value.problem || value.reason), '. Edit it.'));
+      !value.can_replay && h('p', { class: 'warn' }, 'As it is, it would die again: ',
+        name(value.problem || value.reason), '. Edit it.'));
     put(tools, desk.session.may_act && [
       button('Replay…', () => replay(one, back), { class: value.can_replay ? 'main' : null }),
       value.body_encoding === 'utf8' && button('Edit and replay', edit, { class: 'edit' }),
       button('Purge…', () => purge(one, back), { class: 'danger' })],
     value.message_id && link('find', { what: value.message_id }, 'Its whole story'));
     const rows = [
-      ['App', value.app && link('app', { app: value.app }, name(value.app))], ['Lane', value.lane], ['Field', value.field], ['Tokens', value.tokens && count(value.tokens)],
-      ['Attempts', count(value.attempt)], ['First seen', value.first_seen_ms && [ago(value.first_seen_ms, value.time_ms), ' ago']],
+      ['App', value.app && link('app', { app: value.app }, name(value.app))], ['Lane', value.lane],
+        ['Field', value.field], ['Tokens', value.tokens && count(value.tokens)],
+      ['Attempts', count(value.attempt)], ['First seen',
+        value.first_seen_ms && [ago(value.first_seen_ms, value.time_ms), ' ago']],
       ['Died', [ago(value.died_at_ms, value.time_ms), ' ago']],
     ];
     put(facts, rows.filter(([, text]) => text).map(([label, text]) => [h('dt', null, label), h('dd', null, text)]));
-    put(headers, Object.entries(value.headers).map(([label, text]) => [h('dt', null, name(label)), h('dd', null, name(text))]));
-    put(bodyTitle, 'Body ', h('span', { class: 'muted' }, `${bytes(value.body_bytes)}${value.body_encoding === 'base64' ? ', not UTF-8, shown as base64' : ''}`));
+    put(headers, Object.entries(value.headers).map(([label, text]) => [h('dt', null, name(label)),
+      h('dd', null, name(text))]));
+    put(bodyTitle, 'Body ', h('span', { class: 'muted' },
+      `${bytes(value.body_bytes)}${value.body_encoding === 'base64' ? ', not UTF-8, shown as base64' : ''}`));
     body.textContent = visibleLines(value.body);
   }
 
@@ -77,7 +85,8 @@ export default function letter(desk) {
     title: 'Dead letter',
     isStill: true,
     element: h('div', null, h('p', null, link('dead', {}, 'All dead letters')), why, tools, editor,
-      h('div', { class: 'pair' }, h('section', null, h('h2', null, 'What is known'), facts), h('section', null, h('h2', null, 'Headers'), headers)),
+      h('div', { class: 'pair' }, h('section', null, h('h2', null, 'What is known'), facts),
+        h('section', null, h('h2', null, 'Headers'), headers)),
       h('section', null, bodyTitle, body)),
     async load(parameters, signal) {
       value = await get('dead/letter', { id: parameters.id }, signal);

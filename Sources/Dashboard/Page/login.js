@@ -6,7 +6,8 @@ import { h, put } from './dom.js';
 /** @returns the session */
 export function login(main, why) {
   return new Promise((resolve) => {
-    const token = h('input', { type: 'password', id: 'token', required: true, maxlength: 512, autocomplete: 'current-password', 'aria-describedby': 'token-hint' });
+    const token = h('input', { type: 'password', id: 'token', required: true, maxlength: 512,
+      autocomplete: 'current-password', 'aria-describedby': 'token-hint' });
     const complaint = h('p', { class: 'complaint', role: 'alert' }, why);
     const go = h('button', { type: 'submit', class: 'main' }, 'Log in');
     async function submit(event) {

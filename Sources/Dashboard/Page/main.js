@@ -89,7 +89,8 @@ function tellProblem(error) {
   const text = error ? error.message : '';
   if (box.sign === text) return;
   box.sign = text;
-  put(box, error && [h('p', null, h('b', null, text.charAt(0).toUpperCase() + text.slice(1)), error.nextStep && ` – ${error.nextStep}`), button('Try again', load)]);
+  put(box, error && [h('p', null, h('b', null, text.charAt(0).toUpperCase() + text.slice(1)),
+    error.nextStep && ` – ${error.nextStep}`), button('Try again', load)]);
 }
 
 // MARK: The stream
@@ -101,7 +102,8 @@ function listen() {
   stop = follow({
     overview(value) {
       latest = value;
-      const missing = Object.entries(value.sources).filter(([, source]) => !source.ok).map(([source]) => (source === 'redis' ? 'Redis' : 'RabbitMQ'));
+      const missing = Object.entries(value.sources).filter(([,
+        source]) => !source.ok).map(([source]) => (source === 'redis' ? 'Redis' : 'RabbitMQ'));
       tellState(missing.length ? 'bad' : 'live', missing.length ? `${missing.join(' and ')} away` : SAID.live);
       if (!view || document.hidden) return;
       if (view.isStreamed) { view.live(value); tellProblem(null); return; }
@@ -129,7 +131,8 @@ function tellJobs(items) {
   const rows = running.map((job) => job.id).join();
   if (rows !== jobRows) {
     jobRows = rows;
-    put(box, running.map((job) => h('div', { class: 'job' }, h('span'), h('span', { class: 'drawn' }), link('activity', {}, 'Activity'), stopTool(desk, job))));
+    put(box, running.map((job) => h('div', { class: 'job' }, h('span'), h('span', { class: 'drawn' }),
+      link('activity', {}, 'Activity'), stopTool(desk, job))));
   }
   running.forEach((job, index) => {
     const [text, drawing] = box.children[index].children;
@@ -199,7 +202,8 @@ $('side').addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && $('side').classList.contains('open')) { closeMenu(); $('menu').focus(); }
 });
 $('skip').addEventListener('click', (event) => { event.preventDefault(); main.focus(); });
-put($('pages'), PAGES.map((page) => h('li', null, h('a', { href: address(page.name), 'data-page': page.name, 'aria-keyshortcuts': `g ${page.key}` }, page.title))));
+put($('pages'), PAGES.map((page) => h('li', null, h('a',
+  { href: address(page.name), 'data-page': page.name, 'aria-keyshortcuts': `g ${page.key}` }, page.title))));
 
 $('theme').value = document.documentElement.dataset.theme || 'auto';
 $('theme').addEventListener('change', () => {
@@ -222,4 +226,5 @@ letters({
 
 addEventListener('hashchange', route);
 document.addEventListener('visibilitychange', () => { if (!document.hidden && session) desk.refresh(); });
-api.get('session').then(welcome, (error) => enter(error.status === 401 ? '' : `${error.message}. ${error.nextStep || ''}`));
+api.get('session').then(welcome,
+  (error) => enter(error.status === 401 ? '' : `${error.message}. ${error.nextStep || ''}`));

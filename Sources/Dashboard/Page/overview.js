@@ -17,7 +17,8 @@ const OUTCOMES = [
   ['possible_duplicates', 'Possible duplicates', 'may arrive twice'],
 ];
 
-const VIEWS = { apps: 'Apps', budget: 'Budget', retries: 'Retries', dead: 'Dead letters', reasons: 'Reasons', credentials: 'Credentials' };
+const VIEWS = { apps: 'Apps', budget: 'Budget', retries: 'Retries', dead: 'Dead letters', reasons: 'Reasons',
+  credentials: 'Credentials' };
 
 export default function overview() {
   const findings = h('ul', { class: 'findings' });
@@ -33,7 +34,8 @@ export default function overview() {
     { key: 'apns_p99_ms', label: '99 of 100 within', class: 'two' },
   ], duration);
   const outcomes = table([
-    { label: 'Outcome', cell: ([, label, hint]) => [label, ' ', h('span', { class: 'muted hint' }, hint)], sign: ([key]) => key, kind: 'wide' },
+    { label: 'Outcome', cell: ([, label, hint]) => [label, ' ', h('span', { class: 'muted hint' }, hint)],
+      sign: ([key]) => key, kind: 'wide' },
     { label: 'Last minute', cell: ([key]) => count(known?.outcomes?.[key]?.minute), kind: 'number' },
     { label: 'Last hour', cell: ([key]) => count(known?.outcomes?.[key]?.hour), kind: 'number' },
     { label: 'Total', cell: ([key]) => count(known?.outcomes?.[key]?.total), kind: 'number' },
@@ -49,12 +51,14 @@ export default function overview() {
   ], { caption: 'The oldest message in each place', key: ([key]) => key });
   const busiest = table([
     { label: 'App', cell: (app) => link('app', { app: app.app }, name(app.app)), sign: (app) => app.app, kind: 'wide' },
-    { label: 'Half an hour', cell: (app) => sparkline(app.series, 'Delivered'), sign: (app) => app.series.join(), kind: 'drawn' },
+    { label: 'Half an hour', cell: (app) => sparkline(app.series, 'Delivered'), sign: (app) => app.series.join(),
+      kind: 'drawn' },
     { label: 'Last minute', cell: (app) => count(app.delivered_minute), kind: 'number' },
     { label: 'Waiting', cell: (app) => count(app.waiting), kind: 'number' },
   ], { caption: 'Busiest apps', key: (app) => app.app, empty: 'No app has sent anything.' });
   const reasons = table([
-    { label: 'Reason', cell: (row) => link('reasons', { q: row.reason }, name(row.reason)), sign: (row) => row.reason, kind: 'wide' },
+    { label: 'Reason', cell: (row) => link('reasons', { q: row.reason }, name(row.reason)), sign: (row) => row.reason,
+      kind: 'wide' },
     { label: 'What', cell: (row) => row.kind.replace('_', '-'), kind: 'word' },
     { label: 'Last hour', cell: (row) => count(row.hour), kind: 'number' },
     { label: 'Total', cell: (row) => count(row.total), kind: 'number' },
@@ -62,7 +66,8 @@ export default function overview() {
   let known = null;
 
   function tile() {
-    const parts = { title: h('h2'), value: h('p', { class: 'value' }), note: h('p', { class: 'muted' }), drawing: h('div', { class: 'drawing' }) };
+    const parts = { title: h('h2'), value: h('p', { class: 'value' }), note: h('p', { class: 'muted' }),
+      drawing: h('div', { class: 'drawing' }) };
     return { ...parts, element: h('section', { class: 'tile' }, parts.title, parts.value, parts.drawing, parts.note) };
   }
 
@@ -84,26 +89,33 @@ export default function overview() {
       findings.sign = sign;
       put(findings, value.findings.map((finding) => h('li', { class: finding.state },
         h('span', { class: 'mark' }, finding.state === 'fail' ? 'Now' : 'Soon'),
-        h('div', null, h('b', null, name(finding.subject)), ' ', finding.text, finding.fix && h('span', { class: 'muted' }, ` ${finding.fix}`)),
-        finding.app ? link('app', { app: finding.app }, 'Look at it') : finding.view && VIEWS[finding.view] && link(finding.view, {}, VIEWS[finding.view]))));
+        h('div', null, h('b', null, name(finding.subject)), ' ', finding.text,
+          finding.fix && h('span', { class: 'muted' }, ` ${finding.fix}`)),
+        finding.app ? link('app', { app: finding.app },
+          'Look at it') : finding.view && VIEWS[finding.view] && link(finding.view, {}, VIEWS[finding.view]))));
       calm.hidden = value.findings.length > 0;
       findings.hidden = !value.findings.length;
     }
     setTile(tiles.delivered, 'Delivered in a minute', brief(done.delivered?.minute),
-      counts.in_flight === undefined ? 'not known' : `${count(counts.in_flight)} at Apple now`, series.delivered, 'Delivered');
+      counts.in_flight === undefined ? 'not known' : `${count(counts.in_flight)} at Apple now`, series.delivered,
+        'Delivered');
     const age = Math.max(...[oldest.now_ms, oldest.bulk_ms].map((ms) => (typeof ms === 'number' ? ms : -1)));
     setTile(tiles.waiting, 'Waiting', brief(counts.waiting),
-      age >= 0 ? `the oldest for ${duration(age)}` : counts.waiting === undefined ? 'not known' : 'nothing waits', series.oldest_ms, 'Oldest age in ms');
+      age >= 0 ? `the oldest for ${duration(age)}` : counts.waiting === undefined ? 'not known' : 'nothing waits',
+        series.oldest_ms, 'Oldest age in ms');
     setTile(tiles.latency, 'Apple answers within', latency.p50_ms === undefined ? UNKNOWN : duration(latency.p50_ms),
-      latency.p99_ms === undefined ? 'not known' : `99 of 100 within ${duration(latency.p99_ms)}`, series.apns_p50_ms, 'Milliseconds');
+      latency.p99_ms === undefined ? 'not known' : `99 of 100 within ${duration(latency.p99_ms)}`, series.apns_p50_ms,
+        'Milliseconds');
     setTile(tiles.dead, 'Dead letters', brief(counts.dead),
-      done.dead_lettered ? `${count(done.dead_lettered.hour)} in the last hour` : 'not known since when', series.dead_lettered, 'Dead-lettered');
+      done.dead_lettered ? `${count(done.dead_lettered.hour)} in the last hour` : 'not known since when',
+        series.dead_lettered, 'Dead-lettered');
     flow.element.hidden = speed.element.hidden = !value.series;
     flow.set(value.series);
     speed.set(value.series);
     outcomes.set(OUTCOMES);
     latencies.set([['apns_latency', 'Apple\'s answer'], ['end_to_end', 'From publishing to acceptance']]);
-    ages.set([['now_ms', 'Lane now'], ['bulk_ms', 'Lane bulk'], ['delayed_ms', 'In the retry ladder'], ['dead_ms', 'Dead letters']]);
+    ages.set([['now_ms', 'Lane now'], ['bulk_ms', 'Lane bulk'], ['delayed_ms', 'In the retry ladder'],
+      ['dead_ms', 'Dead letters']]);
     lower.hidden = !value.busiest && !value.reasons;
     busiest.set(value.busiest || []);
     reasons.set(value.reasons || []);
@@ -121,5 +133,6 @@ export default function overview() {
       h('section', null, h('h2', null, 'Latency'), latencies.element, h('h2', null, 'Age'), ages.element)),
     lower);
 
-  return { title: 'Overview', element, isStreamed: true, live: render, async load(_, signal) { render(await get('overview', {}, signal)); } };
+  return { title: 'Overview', element, isStreamed: true, live: render,
+    async load(_, signal) { render(await get('overview', {}, signal)); } };
 }

@@ -32,7 +32,8 @@ async function pause(desk, app) {
 
 async function resume(desk, app) {
   if (app.paused.cause === 'hand') {
-    const values = await ask({ title: `Resume ${app.app}?`, text: 'Workers go on within 2 seconds.', confirm: 'Resume' });
+    const values = await ask({ title: `Resume ${app.app}?`, text: 'Workers go on within 2 seconds.',
+      confirm: 'Resume' });
     if (!values) return;
   }
   if (await attempt(() => post('app/resume', { app: app.app }))) desk.refresh();

@@ -8,7 +8,8 @@ import { table } from './table.js';
 export default function reasons(desk) {
   let all = [];
   let parameters = {};
-  const search = h('input', { type: 'search', id: 'reasons-q', autocomplete: 'off', spellcheck: 'false', maxlength: 255, 'data-search': true });
+  const search = h('input', { type: 'search', id: 'reasons-q', autocomplete: 'off', spellcheck: 'false', maxlength: 255,
+    'data-search': true });
   const seen = h('input', { type: 'checkbox', id: 'reasons-seen' });
   const total = h('p', { class: 'muted', role: 'status' });
   const list = table([
@@ -16,8 +17,10 @@ export default function reasons(desk) {
     { label: 'Last hour', cell: (row) => count(row.hour), kind: 'number' },
     { label: 'Total', cell: (row) => count(row.total), kind: 'number' },
     { label: 'Next step', cell: step, sign: (row) => `${row.reason} ${(row.apps || []).join()}`, kind: 'text' },
-  ], { caption: 'Reasons', key: (row) => `${row.source} ${row.is_broadcast} ${row.status} ${row.reason}`, empty: 'No reason fits.' });
-  const turn = () => desk.go('reasons', { q: search.value.trim() || undefined, seen: seen.checked ? 1 : undefined }, true);
+  ], { caption: 'Reasons', key: (row) => `${row.source} ${row.is_broadcast} ${row.status} ${row.reason}`,
+    empty: 'No reason fits.' });
+  const turn = () => desk.go('reasons', { q: search.value.trim() || undefined, seen: seen.checked ? 1 : undefined },
+    true);
   search.addEventListener('input', turn);
   seen.addEventListener('change', turn);
 
@@ -49,11 +52,14 @@ export default function reasons(desk) {
 
 function reason(row) {
   const from = row.source === 'apns' ? `Apple${row.is_broadcast ? ', broadcasts' : ''}${row.status ? `, status ${row.status}` : ''}` : 'dead letter';
-  return [row.source === 'dead_letter' ? link('dead', { reason: row.reason }, name(row.reason)) : h('b', null, name(row.reason)),
+  return [row.source === 'dead_letter' ? link('dead', { reason: row.reason }, name(row.reason)) : h('b', null,
+    name(row.reason)),
     ' ', h('span', { class: 'muted hint' }, from)];
 }
 
 function step(row) {
-  return [h('p', null, row.meaning), h('p', null, h('b', null, 'Next: '), row.next_step), h('p', { class: 'muted' }, row.handling),
-    row.apps?.length > 0 && h('p', { class: 'muted' }, 'Mostly ', row.apps.map((app, place) => [place > 0 && ', ', link('app', { app }, name(app))]))];
+  return [h('p', null, row.meaning), h('p', null, h('b', null, 'Next: '), row.next_step),
+    h('p', { class: 'muted' }, row.handling),
+    row.apps?.length > 0 && h('p', { class: 'muted' }, 'Mostly ',
+      row.apps.map((app, place) => [place > 0 && ', ', link('app', { app }, name(app))]))];
 }

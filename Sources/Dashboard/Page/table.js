@@ -40,7 +40,8 @@ export function table(columns, options) {
   }
 
   function make(item) {
-    const list = columns.map((column) => h('td', { class: column.kind, 'data-label': column.hidden ? null : column.label }));
+    const list = columns.map((column) => h('td', { class: column.kind,
+      'data-label': column.hidden ? null : column.label }));
     const row = { element: h('tr', null, list), cells: list, signs: [] };
     cells(row, item);
     return row;
@@ -70,7 +71,8 @@ export function table(columns, options) {
     },
     sorted(value) {
       columns.forEach((column, place) => {
-        if (column.sort && column.sort === value) heads[place].setAttribute('aria-sort', column.kind === 'number' ? 'descending' : 'ascending');
+        if (column.sort && column.sort === value) heads[place].setAttribute('aria-sort',
+          column.kind === 'number' ? 'descending' : 'ascending');
         else heads[place].removeAttribute('aria-sort');
       });
     },
@@ -80,7 +82,8 @@ export function table(columns, options) {
 /** Back and forth, and where one is. */
 export function pager(back, forth) {
   const [before, after] = [
-    h('button', { type: 'button', on: { click: back } }, 'Back'), h('button', { type: 'button', on: { click: forth } }, 'Next'),
+    h('button', { type: 'button', on: { click: back } }, 'Back'),
+      h('button', { type: 'button', on: { click: forth } }, 'Next'),
   ];
   const where = h('span', { class: 'muted', role: 'status' });
   const element = h('div', { class: 'pager', hidden: true }, where, before, after);
