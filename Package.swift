@@ -12,13 +12,17 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
 ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -38,11 +42,13 @@ let libraries: [Target] = [
 
 let rooms: [Target] = [
     .target(name: "Push"),
+    .target(name: "SNS", dependencies: ["Push", crypto]),
     .target(name: "Loop", dependencies: ["Push", "CLinux"]),
     .target(name: "Wire", dependencies: ["Loop", "Push", "CLinux", "COpenSSL"]),
     .target(name: "HTTP2", dependencies: ["Wire", "Loop", "Push", "CNghttp2"]),
     .target(name: "Broker", dependencies: ["Wire", "Loop", "Push", "CRabbitMQ"]),
     .target(name: "Store", dependencies: ["Wire", "Loop", "Push", "CHiredis"]),
+    .target(name: "Registry", dependencies: ["Store", "Wire", "Loop", "Push", crypto]),
     .target(name: "APNs", dependencies: ["HTTP2", "Wire", "Loop", "Push", crypto]),
     .target(name: "Worker", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", logging]),
     .target(
@@ -50,10 +56,18 @@ let rooms: [Target] = [
         dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
     ),
     .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push"]),
+    .target(
+        name: "Gateway",
+        dependencies: [
+            "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", asyncHTTPClient, crypto, cryptoExtras,
+            hummingbird, hummingbirdTLS, logging, serviceLifecycle,
+        ]
+    ),
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
+            "Gateway", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire",
+            "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
         ]
     ),
@@ -84,6 +98,7 @@ let tests: [Target] = [
         path: "Tests/TestFleet"
     ),
     .testTarget(name: "PushTests", dependencies: ["TestRandom", "Push"]),
+    .testTarget(name: "SNSTests", dependencies: ["TestRandom", "SNS", "Push", crypto]),
     .testTarget(name: "LoopTests", dependencies: ["TestRandom", "Loop", "Push"]),
     .testTarget(name: "WireTests", dependencies: ["TestLoop", "Wire", "Loop", "Push", "TestServers"]),
     .target(name: "FuzzCases", dependencies: ["TestRandom", "HTTP2", "Wire", "Loop"], path: "Tests/FuzzCases"),
@@ -96,6 +111,10 @@ let tests: [Target] = [
     .testTarget(
         name: "StoreTests",
         dependencies: ["TestModels", "TestRandom", "Store", "Wire", "Loop", "Push", "TestServers"]
+    ),
+    .testTarget(
+        name: "RegistryTests",
+        dependencies: ["TestRandom", "Registry", "Store", "Wire", "Loop", "Push", "TestServers", crypto]
     ),
     .testTarget(
         name: "APNsTests",
@@ -112,8 +131,16 @@ let tests: [Target] = [
     .testTarget(
         name: "PushfleetTests",
         dependencies: [
-            "TestRandom", "pushfleet", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push", "TestServers",
+            "TestRandom", "pushfleet", "Registry", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push",
+            "TestServers", crypto,
+        ]
+    ),
+    .testTarget(
+        name: "GatewayTests",
+        dependencies: [
+            "Gateway", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestRandom", "TestServers",
             crypto,
+            cryptoExtras, hummingbird, logging,
         ]
     ),
     fleetSimulationTests,
@@ -132,8 +159,8 @@ let tests: [Target] = [
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push", "TestFleet",
-            "TestServers",
+            "Registry", "Worker", "Simulator", "APNs", "Broker", "Store", "HTTP2", "Wire", "Loop", "Push",
+            "TestFleet", "TestServers",
         ]
     ),
 ]
@@ -154,13 +181,19 @@ let costs: [Target] = [
     )
 ]
 
+// Built by `scripts/bench-gateway` only, in release mode: what the gateway is compared with.
+let echoes: [Target] = [
+    .executableTarget(name: "EchoRoute", dependencies: [hummingbird, logging], path: "Tests/EchoRoute")
+]
+
 let package = Package(
     name: "pushfleet",
     products: [.executable(name: "pushfleet", targets: ["pushfleet"])],
     dependencies: dependencies,
     targets: libraries + rooms + tests + simulators
         + (Context.environment["PUSHFLEET_FUZZ"] == nil ? [] : fuzzers)
-        + (Context.environment["PUSHFLEET_COST"] == nil ? [] : costs),
+        + (Context.environment["PUSHFLEET_COST"] == nil ? [] : costs)
+        + (Context.environment["PUSHFLEET_ECHO"] == nil ? [] : echoes),
     swiftLanguageModes: [.v6]
 )
 

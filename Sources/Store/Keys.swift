@@ -18,8 +18,17 @@
 /// | `pf:rate:{app}` | string | run id, when the app's token bucket would be full, when a worker was last sent away | 30 days |
 /// | `pf:{paused}:apps` | hash | `fault:app`, `hand:app`: paused apps, see ``AppPause`` | as its entries; a pause by hand without end stays |
 /// | `pf:{apps}:all` | hash | app id: its settings as JSON, or `removed <time>`, see ``StoredApps`` | for good |
-/// | `pf:{apps}:version` | string | grows with every change of an app | for good |
+/// | `pf:{apps}:credentials` | hash | app id: its sealed credential, see ``StoredApps`` | for good |
+/// | `pf:{apps}:version` | string | grows with every change of an app or credential | for good |
+/// | `pf:calls:{access key}` | string | the bucket of its calls, and when it was looked at, see ``CallPermits`` | until it is full, and a minute |
+/// | `pf:first:{message}` | string | which of several publishes of a message counts, see ``OnceClaim`` | an hour to a day |
+/// | `pf:scheduled:{name}` | string | whether a push may still be cancelled, see ``ScheduledPush`` | a day after its time |
+/// | `pf:{trail}:index` | hash | the trail's generations and what it takes, see ``TrailScript`` | what `trail.keep` says |
+/// | `pf:{trail}:session:run` | hash | `worker`, and the texts that one worker's records name by numbers | the same |
+/// | `pf:{trail}:generation:list` | list | records of messages (`pm`, `km` and two digits) or links from tokens (`pt`, `kt`), see ``TrailFormat`` | the same |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
+///
+/// The gateway's keys, `pf:sns:` and `pf:once:`, are those of the room Registry.
 ///
 /// Times are milliseconds since 1970 by the clock of Redis, those of `pf:rate` and `pf:pace` microseconds.
 package enum Keys {
@@ -45,9 +54,20 @@ package enum Keys {
     package static let pausedApps = "pf:{paused}:apps"
 
     package static let apps = "pf:{apps}:all"
+    package static let appCredentials = "pf:{apps}:credentials"
     package static let appsVersion = "pf:{apps}:version"
 
+    package static let trailIndex = "pf:{trail}:index"
+    package static func trailSession(_ session: String) -> String { "pf:{trail}:session:\(session)" }
+    static func trail(_ generation: String, list: String) -> String { "pf:{trail}:\(generation):\(list)" }
+
     package static func done(message: String, copy: String) -> String { "pf:done:{\(message).\(copy)}" }
+
+    package static func calls(_ accessKey: String) -> String { "pf:calls:{\(accessKey)}" }
+
+    package static func scheduled(_ name: String) -> String { "pf:scheduled:{\(name)}" }
+
+    package static func first(message: String) -> String { "pf:first:{\(message)}" }
 
     /// The lane comes first because an app's name may hold a colon.
     static func lane(_ lane: String, ofApp app: String) -> String { "\(lane):\(app)" }

@@ -24,6 +24,8 @@ final class WorkerLoop {
     let redis: RedisClient
     let counters: Counting
     let flush: CounterFlush
+    let trail: TrailFlush
+    var words: TrailWords
     let identity: WorkerBeat
     /// What Redis was told last, and whether the next beat is skipped if there is nothing new.
     var lastBeat: (beat: WorkerBeat, isFresh: Bool)?
@@ -51,7 +53,7 @@ final class WorkerLoop {
     /// Whether Redis was asked for the pauses of all apps; nothing is taken before.
     var arePausesKnown = false
     var shutdown = Shutdown()
-    let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
+    let tokenBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Contract.addressBuffer, alignment: 8)
     private var pumpsDue: [Sender] = []
     var arePrefetchesDue = false
     /// Each app's number, which it keeps when it changes or goes and comes again.
@@ -76,6 +78,8 @@ final class WorkerLoop {
             on: loop
         )
         self.counters = Counting(self.flush)
+        self.trail = TrailFlush(worker: parts.name, settings: parts.settings.trail, client: self.redis, on: loop)
+        self.words = TrailWords(self.trail)
         self.id = parts.id
         self.name = parts.name
         self.lease = parts.lease
@@ -123,6 +127,7 @@ final class WorkerLoop {
             queue: FleetTopology.unrouted,
             number: self.number(ofApp: ""),
             slot: self.counters.slot(app: "unrouted", lane: "unrouted"),
+            trailName: 0,
             gate: AppGate(BreakerSettings()),
             credentialGate: CredentialGate()
         )
@@ -152,6 +157,7 @@ final class WorkerLoop {
                 queue: FleetTopology.workQueue(app: id, lane: lane),
                 number: self.number(ofApp: app.id),
                 slot: self.counters.slot(app: app.id, lane: lane.rawValue),
+                trailName: self.trail.name("line \(lane.rawValue):\(app.id)"),
                 gate: gate,
                 credentialGate: credentialGate
             )
@@ -170,6 +176,7 @@ final class WorkerLoop {
         queue: String,
         number: Int,
         slot: CounterSlot,
+        trailName: UInt16,
         gate: AppGate,
         credentialGate: CredentialGate
     ) {
@@ -179,6 +186,7 @@ final class WorkerLoop {
             queue: queue,
             number: number,
             counters: slot,
+            trailName: trailName,
             gate: gate,
             credentialGate: credentialGate,
             worker: self
@@ -196,6 +204,9 @@ final class WorkerLoop {
         self.updatePrefetches()
         self.every(.seconds(1)) { [unowned self] in self.tick() }
         self.flush.start()
+        self.trail.beforeFlush = { [unowned self] in self.traceWhatStays() }
+        self.trail.onRefusal = { [unowned self] problem in self.tell.trailRefused(problem) }
+        self.trail.start()
         self.every(.seconds(2)) { [unowned self] in self.beat() }
     }
 

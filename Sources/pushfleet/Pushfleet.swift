@@ -12,8 +12,10 @@ struct Pushfleet: AsyncParsableCommand {
               pushfleet doctor             is everything as it should be?
               pushfleet topology declare   make exchanges, queues and budgets
               pushfleet worker             run one replica; run as many as you like
+              pushfleet gateway            an API as Amazon SNS has it, in front of them
               pushfleet send --app <app> --lane now --token <hex> --alert Hello
               pushfleet status             what waits, what went through, what failed
+              pushfleet find <message id>  what happened to one message, or to one token
 
             The configuration is a YAML file: --config, else PUSHFLEET_CONFIG, else
             \(ConfigurationLoader.standardPath). An environment variable goes before
@@ -26,8 +28,9 @@ struct Pushfleet: AsyncParsableCommand {
     )
 
     private static let verbs: [any ParsableCommand.Type] = [
-        WorkerVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, AppVerb.self, PauseVerb.self,
-        ResumeVerb.self, DoctorVerb.self, SimulatorVerb.self, ChannelVerb.self, ScheduleVerb.self, LintVerb.self,
+        WorkerVerb.self, GatewayVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, FindVerb.self,
+        AppVerb.self, PauseVerb.self, ResumeVerb.self, DoctorVerb.self, SimulatorVerb.self, ChannelVerb.self,
+        ScheduleVerb.self, LintVerb.self,
         ExplainVerb.self,
     ]
 

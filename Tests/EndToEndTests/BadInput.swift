@@ -177,7 +177,7 @@ struct BadInput: Sendable {
         ),
         BadInput("a token with a path in it", Draft("../../etc/passwd").body, .invalidField, "tokens"),
         BadInput("a token with a line break", Draft(#"ab\r\n"#).body, .invalidField, "tokens"),
-        BadInput("a token too long", Draft(String(repeating: "ab", count: 101)).body, .invalidField, "tokens"),
+        BadInput("a token too long", Draft(String(repeating: "ab", count: 201)).body, .invalidField, "tokens"),
         BadInput("1,001 tokens", Draft(tokens: (0...1000).map { Draft.token($0) }).body, .invalidField, "tokens"),
         BadInput("one bad token among good ones", Draft(tokens: [Self.token, "zz"]).body, .invalidField, "tokens"),
     ]

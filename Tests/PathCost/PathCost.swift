@@ -68,6 +68,8 @@ import Worker
         settings.budget.lease = .seconds(300)
         settings.budget.heartbeat = .seconds(50)
         settings.worker.counterInterval = .seconds(60)
+        // Then it is written whenever there is enough of it, which counts.
+        settings.trail.interval = .seconds(60)
         settings.worker.requestTimeout = .seconds(300)
         return settings
     }

@@ -1,17 +1,15 @@
 """The benchmark behind scripts/bench: what one notification costs a worker, beside what the C libraries alone cost."""
 
 import argparse
-import json
-import os
 import pathlib
 import sys
-import time
 
 import machine
 from fleet import Fleet, run_script, say
 from floor import Floor
 from measure import APP, PREFETCH, Bench, Case
 from release import build, refuse_debug
+from report import Report, add_json_option, check_json_option
 from table import table
 
 # The numbers of messages make a run of two to four seconds on two slow cores.
@@ -116,13 +114,8 @@ def measure_all(options, wanted, keep):
     """Measures what is wanted, one table after the other."""
     binary = (options.binary or build()).absolute()
     refuse_debug(binary)
-    about = machine.describe(binary)
-    load = os.getloadavg()
-    results = {"machine": about, "load_before": load, "settings": {
-        "runs": options.runs, "prefetch_per_connection": PREFETCH, "streams": 1000, "app": APP}}
-    print("  ".join(f"{name} {value}" for name, value in about.items()))
-    print(f"load average before: {load[0]:.2f} {load[1]:.2f} {load[2]:.2f}", flush=True)
-    began = time.monotonic()
+    report = Report(binary, {"runs": options.runs, "prefetch_per_connection": PREFETCH, "streams": 1000, "app": APP})
+    results = report.results
     fleet = Fleet("bench", binary)
     keep(fleet)
     bench = Bench(fleet, Floor(fleet))
@@ -154,12 +147,7 @@ def measure_all(options, wanted, keep):
         if name in CURVES and name != "backlog":
             print("\n" + latency_table(results[name]))
         print(flush=True)
-    results["warnings"], results["seconds"] = bench.warnings, time.monotonic() - began
-    for warning in bench.warnings:
-        print(f"WARNING: {warning}")
-    print(f"{results['seconds']:.0f} seconds in all")
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    report.end(bench.warnings, options.json)
     return 0
 
 
@@ -170,13 +158,12 @@ def main():
     parser.add_argument("--curves", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--json", type=pathlib.Path)
+    add_json_option(parser)
     options = parser.parse_args()
     known = ["main", "live", "peers", *CURVES]
     if unknown := set(options.only) - set(known):
         parser.error(f"--only {unknown.pop()}: it must be one of {', '.join(known)}")
-    if options.json and not options.json.absolute().parent.is_dir():
-        parser.error(f"--json: there is no directory {options.json.parent}")
+    check_json_option(parser, options)
     if options.runs < 1:
         parser.error("--runs must be 1 at least")
     wanted = options.only or ["main", "live"]

@@ -16,6 +16,7 @@ from fleet import Failed
 SOURCES = pathlib.Path(__file__).parent / "floor"
 PROGRAMS = {
     "requests": ["nghttp2", "ssl", "crypto"], "consume": ["rabbitmq"], "publish": ["rabbitmq"], "redis": ["hiredis"],
+    "http": [],
 }
 
 

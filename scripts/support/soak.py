@@ -124,7 +124,7 @@ class Soak:
             apps[GUEST] = {"retry": RETRY}
         self.fleet.write_configuration(
             apps, CONNECTIONS, amqp={"url": self.amqp_url}, budget={"lease": "12s", "heartbeat": "1s"},
-            worker={"max_connection_age": "5s"})
+            worker={"max_connection_age": "5s"}, trail={"max_memory": "8MB"})
 
     def rabbitmqctl(self, command, wait=True):
         process = subprocess.Popen(
@@ -268,10 +268,12 @@ class Soak:
             })
         # What Redis remembers of messages that were interrupted goes after their age limit, and is looked at then.
         done = sum(key.startswith("pf:done:") for key in keys)
+        # The trail grows until it has the memory that it may take, and has more keys or fewer as it goes.
+        trail = sum(key.startswith("pf:{trail}:") for key in keys)
         sample = {
             "round": number, "notifications": sent,
             **{name: max(worker[name] for worker in workers) for name in workers[0]},
-            "workers": workers, "redis_keys": len(keys) - done, "redis_done_keys": done,
+            "workers": workers, "redis_keys": len(keys) - done - trail, "redis_done_keys": done,
             "redis_mb": int(dict(line.split(":", 1) for line in info.splitlines() if ":" in line)["used_memory"]) / 2**20,
             "left": self.left, "lost": self.lost, "duplicates": self.duplicates,
         }

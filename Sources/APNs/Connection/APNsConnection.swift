@@ -6,6 +6,8 @@ internal import Wire
 /// One connection to Apple: turns what HTTP/2 says into replies and failures, and passes them to its pool.
 final class APNsConnection {
     let id: ConnectionPlan.ID
+    /// For people.
+    var number: Int { Int(truncatingIfNeeded: self.id.number) }
     /// What its requests prove themselves with.
     let authorization: Authorization
     /// Which of the pool's credentials it was made with.

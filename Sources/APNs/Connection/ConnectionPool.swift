@@ -206,9 +206,17 @@ package final class ConnectionPool {
             self.retire(connection)
         }
         if connection.generation != self.generation, case .credentialFault = classification.outcome {
-            return self.delegate.pool(self, didFail: .notSent(.credentialReplaced), context: context)
+            let failure = SendFailure.notSent(.credentialReplaced)
+            return self.delegate.pool(self, didFail: failure, context: context, connection: connection.number)
         }
-        self.delegate.pool(self, didReceive: reply, classification: classification, latency: latency, context: context)
+        self.delegate.pool(
+            self,
+            didReceive: reply,
+            classification: classification,
+            latency: latency,
+            context: context,
+            connection: connection.number
+        )
     }
 
     /// A connection that is to be retired is so before the delegate hears of the failure: what it sends again at once
@@ -219,7 +227,7 @@ package final class ConnectionPool {
             self.retire(connection)
         }
         connection.http2.localStreamCap = connection.health.streamCap
-        self.delegate.pool(self, didFail: failure, context: context)
+        self.delegate.pool(self, didFail: failure, context: context, connection: connection.number)
     }
 
     private func retire(_ connection: APNsConnection) {
@@ -249,15 +257,17 @@ package final class ConnectionPool {
 /// Hears what becomes of requests and connections, on the pool's loop.
 package protocol ConnectionPoolDelegate: AnyObject {
     /// Apple answered, so long after the request was submitted.
+    /// - Parameter connection: which one, by a number of the pool's own.
     func pool(
         _ pool: ConnectionPool,
         didReceive reply: Reply,
         classification: Classification,
         latency: Duration,
-        context: UInt64
+        context: UInt64,
+        connection: Int
     )
     /// There will be no answer.
-    func pool(_ pool: ConnectionPool, didFail failure: SendFailure, context: UInt64)
+    func pool(_ pool: ConnectionPool, didFail failure: SendFailure, context: UInt64, connection: Int)
     /// Apple ends a connection and perhaps says why.
     func pool(_ pool: ConnectionPool, didReceiveGoAway reason: ApnsReason?)
     /// A connection is over; one that never became ready was a failed dial.

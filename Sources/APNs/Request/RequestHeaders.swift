@@ -8,7 +8,7 @@ package import Push
 package final class RequestHeaders {
     private let block = HeaderBlock()
     private let common: Int
-    private let path = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
+    private let path = UnsafeMutableRawBufferPointer.allocate(byteCount: Contract.addressBuffer, alignment: 8)
 
     package init() {
         self.block.append(Name.method, "POST")

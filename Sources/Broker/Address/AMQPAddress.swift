@@ -1,3 +1,4 @@
+internal import Push
 package import Wire
 
 /// Where a broker is and who we are there: `amqp://user:password@host:5672/vhost?heartbeat=10`.
@@ -119,7 +120,7 @@ package struct AMQPAddress: Hashable, Sendable {
                 bytes.append(byte)
                 continue
             }
-            guard let high = iterator.next().flatMap(Self.digit), let low = iterator.next().flatMap(Self.digit) else {
+            guard let high = iterator.next().flatMap(Hex.value), let low = iterator.next().flatMap(Hex.value) else {
                 throw AMQPAddressError(part, "after \"%\" two hexadecimal digits must follow")
             }
             bytes.append(high << 4 | low)
@@ -128,15 +129,6 @@ package struct AMQPAddress: Hashable, Sendable {
             throw AMQPAddressError(part, "it is not UTF-8")
         }
         return string
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

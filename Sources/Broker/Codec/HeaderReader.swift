@@ -42,6 +42,10 @@ enum HeaderReader {
             headers.deliveryCount = Int(min(max(field.integer ?? 0, 0), 1_000_000))
         } else if key.equals("x-pushfleet-reason") {
             headers.reason = field.text.map { self.cut($0) }
+        } else if key.equals("x-pushfleet-once") {
+            headers.once = field.text.map { self.cut($0) }
+        } else if key.equals("x-pushfleet-schedule") {
+            headers.schedule = field.text.map { self.cut($0) }
         } else if key.equals("x-first-death-reason"), let text = field.text {
             headers.firstDeathReason = self.deathReason(text)
         }

@@ -37,6 +37,10 @@ package struct DeliveryHeaders: Equatable, Sendable {
     package internal(set) var firstSeen: UnixTime?
     /// `x-pushfleet-reason`: why a worker gave the message its last settlement.
     package internal(set) var reason: String?
+    /// `x-pushfleet-once`: tells several publishes of one message apart, of which only the first counts.
+    package internal(set) var once: String?
+    /// `x-pushfleet-schedule`: the name under which a push that waits for its time may be cancelled.
+    package internal(set) var schedule: String?
     /// `x-delivery-count`: how often a quorum queue handed it out before. Written by the broker.
     package internal(set) var deliveryCount = 0
     /// `x-first-death-reason` as the broker, or whoever copied the message, wrote it. For display only.
@@ -51,6 +55,8 @@ package struct DeliveryHeaders: Equatable, Sendable {
     package static let copyName = "x-pushfleet-copy"
     package static let firstSeenName = "x-pushfleet-first-seen"
     package static let reasonName = "x-pushfleet-reason"
+    package static let onceName = "x-pushfleet-once"
+    package static let scheduleName = "x-pushfleet-schedule"
 
     /// Why the broker dead-lettered a message (https://www.rabbitmq.com/dlx.html).
     package enum DeathReason: String, Sendable {

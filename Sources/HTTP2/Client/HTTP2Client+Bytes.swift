@@ -6,7 +6,9 @@ extension HTTP2Client: TransportDelegate {
         if self.phase == .connecting { self.phase = .waitingForSettings }
         transport.write(RawFrame.preface)
         transport.write(
-            RawFrame.settings([(2, 0), (6, UInt32(clamping: self.settings.maxHeaderListSize))])
+            RawFrame.settings([
+                (.enablePush, 0), (.maxHeaderListSize, UInt32(clamping: self.settings.maxHeaderListSize)),
+            ])
                 + RawFrame.windowUpdate(stream: 0, by: UInt32(Self.receiveWindow - 65_535))
         )
         self.liveness.bytesArrived(at: self.loop.now)

@@ -9,7 +9,9 @@ extension HTTP2Client {
     /// - Throws: the rule that it breaks; then the connection is over.
     func take(_ frame: FrameReader.Frame) throws(Violation) {
         guard self.gate.frameArrived(at: self.loop.now) else { throw .tooManyFrames }
-        guard self.hasSettings || frame.type == RawFrame.settings && !frame.has(1) || frame.type == RawFrame.goAway
+        guard
+            self.hasSettings || frame.type == RawFrame.settings && !frame.has(RawFrame.acknowledgement)
+                || frame.type == RawFrame.goAway
         else { throw .noSettings }
         guard self.openBlock == nil || frame.type == RawFrame.continuation else {
             throw Violation("a frame between HEADERS and CONTINUATION", code: HTTP2ErrorCode.protocolError)
@@ -61,7 +63,7 @@ extension HTTP2Client {
         guard stream.pointee.head.takesBody else {
             throw Violation("DATA before HEADERS", code: HTTP2ErrorCode.protocolError)
         }
-        let isEnd = frame.has(1)
+        let isEnd = frame.has(RawFrame.endStream)
         guard stream.pointee.head.takeBody(content.count, endsStream: isEnd) else {
             return self.malformed(stream, endedByPeer: isEnd)
         }
@@ -109,7 +111,7 @@ extension HTTP2Client {
 
     private func takeSettings(_ frame: FrameReader.Frame) throws(Violation) {
         guard frame.stream == 0 else { throw Violation("SETTINGS on a stream", code: HTTP2ErrorCode.protocolError) }
-        if frame.has(1) {
+        if frame.has(RawFrame.acknowledgement) {
             guard self.awaitsAcknowledgement, frame.payload.isEmpty else {
                 throw Violation(
                     "an acknowledgement of SETTINGS that nobody asked for",
@@ -157,8 +159,9 @@ extension HTTP2Client {
     private func takePing(_ frame: FrameReader.Frame) throws(Violation) {
         guard frame.stream == 0 else { throw Violation("PING on a stream", code: HTTP2ErrorCode.protocolError) }
         try frame.mustHave(8, "PING")
-        if !frame.has(1) {
-            self.transport?.write(RawFrame.make(type: RawFrame.ping, flags: 1, payload: Array(frame.payload)))
+        if !frame.has(RawFrame.acknowledgement) {
+            let flags = RawFrame.acknowledgement
+            self.transport?.write(RawFrame.make(type: RawFrame.ping, flags: flags, payload: Array(frame.payload)))
         }
     }
 
@@ -206,7 +209,7 @@ extension FrameReader.Frame {
 
     /// The payload of DATA or HEADERS without its padding (RFC 9113 §6.1).
     func content(_ name: StaticString) throws(Violation) -> UnsafeRawBufferPointer {
-        guard self.has(8) else { return self.payload }
+        guard self.has(RawFrame.padded) else { return self.payload }
         guard let padding = self.payload.first, Int(padding) < self.payload.count else {
             throw Violation("\(name) with more padding than there is", code: HTTP2ErrorCode.protocolError)
         }

@@ -16,17 +16,16 @@ extension HTTP2Client {
     func takeHeaders(_ frame: FrameReader.Frame) throws(Violation) {
         var content = try frame.content("HEADERS")
         // Five bytes of a priority that nobody heeds any more (RFC 9113 §5.3.2).
-        if frame.has(32) {
-            guard content.count >= 5 else { throw .init("HEADERS without the priority", code: 6) }
+        if frame.has(RawFrame.hasPriority) {
+            guard content.count >= 5 else {
+                throw Violation("HEADERS without the priority", code: HTTP2ErrorCode.frameSizeError)
+            }
             content = UnsafeRawBufferPointer(rebasing: content[5...])
         }
         let stream = try self.stream(of: frame, "HEADERS", afterEnd: false)
-        stream?.pointee.head.beginBlock(endsStream: frame.has(1))
-        try self.takeFragment(
-            content,
-            OpenBlock(stream: frame.stream, endsStream: frame.has(1)),
-            isLast: frame.has(4)
-        )
+        let block = OpenBlock(stream: frame.stream, endsStream: frame.has(RawFrame.endStream))
+        stream?.pointee.head.beginBlock(endsStream: block.endsStream)
+        try self.takeFragment(content, of: block, for: stream, isLast: frame.has(RawFrame.endHeaders))
     }
 
     func takeContinuation(_ frame: FrameReader.Frame) throws(Violation) {
@@ -35,12 +34,17 @@ extension HTTP2Client {
         }
         block.fragments += 1
         guard block.fragments <= OpenBlock.mostFragments else { throw Violation("too many CONTINUATION frames") }
-        try self.takeFragment(frame.payload, block, isLast: frame.has(4))
+        let stream = self.table.find(block.stream)
+        try self.takeFragment(frame.payload, of: block, for: stream, isLast: frame.has(RawFrame.endHeaders))
     }
 
-    /// - Note: what came for a stream that is over is decoded all the same, for the table's sake.
-    private func takeFragment(_ fragment: UnsafeRawBufferPointer, _ block: OpenBlock, isLast: Bool) throws(Violation) {
-        let stream = self.table.find(block.stream)
+    /// - Parameter stream: nil if it is over: what comes for it is decoded all the same, for the table's sake.
+    private func takeFragment(
+        _ fragment: UnsafeRawBufferPointer,
+        of block: OpenBlock,
+        for stream: ClientStream.Pointer?,
+        isLast: Bool
+    ) throws(Violation) {
         var isTooLarge = false
         let isSound = self.decoder.decode(fragment, isLast: isLast) { name, value in
             guard let stream, !isTooLarge else { return }

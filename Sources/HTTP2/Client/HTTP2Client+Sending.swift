@@ -43,7 +43,8 @@ extension HTTP2Client {
         if size > FrameReader.mostPayload {
             self.writeLongHeaders(id, endsStream: body == 0, transport)
         } else {
-            self.output.setFrame(at: 0, size, RawFrame.headers, flags: body == 0 ? 5 : 4, id)
+            let flags = body == 0 ? RawFrame.endHeaders | RawFrame.endStream : RawFrame.endHeaders
+            self.output.setFrame(at: 0, size, RawFrame.headers, flags: flags, id)
             // Nearly always the body fits, and leaves with its headers.
             guard body > 0, body <= self.allowance(stream), body <= FrameReader.mostPayload else {
                 transport.write(self.output.bytes)
@@ -61,8 +62,8 @@ extension HTTP2Client {
         while !rest.isEmpty {
             let part = Array(rest.prefix(FrameReader.mostPayload))
             rest = rest.dropFirst(part.count)
-            let end: UInt8 = rest.isEmpty ? 4 : 0
-            let flags = type == RawFrame.headers && endsStream ? end | 1 : end
+            let end = rest.isEmpty ? RawFrame.endHeaders : 0
+            let flags = type == RawFrame.headers && endsStream ? end | RawFrame.endStream : end
             transport.write(RawFrame.make(type: type, flags: flags, stream: id, payload: part))
             type = RawFrame.continuation
         }
@@ -106,7 +107,7 @@ extension HTTP2Client {
         let start = self.output.count
         _ = self.output.extend(by: RawFrame.headerSize)
         let isLast = size == stream.pointee.body.range.count
-        self.output.setFrame(at: start, size, RawFrame.data, flags: isLast ? 1 : 0, stream.pointee.id)
+        self.output.setFrame(at: start, size, RawFrame.data, flags: isLast ? RawFrame.endStream : 0, stream.pointee.id)
         transport.write(self.output.bytes)
         stream.pointee.body.takeFirst(size) { transport.write($0) }
         self.window -= size

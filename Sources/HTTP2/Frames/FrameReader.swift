@@ -59,10 +59,11 @@ struct FrameReader {
     }
 
     private static func frame(_ bytes: UnsafeRawBufferPointer) -> Frame {
-        Frame(
-            type: bytes[3],
-            flags: bytes[4],
-            stream: Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: 5, as: Int32.self)) & .max,
+        let header = RawFrame.Header(bytes)
+        return Frame(
+            type: header.type,
+            flags: header.flags,
+            stream: header.stream,
             payload: UnsafeRawBufferPointer(rebasing: bytes[RawFrame.headerSize...])
         )
     }

@@ -1,5 +1,15 @@
 /// What a server's SETTINGS have said so far (RFC 9113 §6.5.2), as far as it concerns a client.
 struct PeerSettings {
+    /// The settings that somebody here heeds (RFC 9113 §6.5.2).
+    enum Name: UInt16 {
+        case headerTableSize = 1
+        case enablePush = 2
+        case maxConcurrentStreams = 3
+        case initialWindowSize = 4
+        case maxFrameSize = 5
+        case maxHeaderListSize = 6
+    }
+
     /// More in one frame help nobody.
     static let mostEntries = 32
     /// The highest size that a window may have.
@@ -24,22 +34,26 @@ struct PeerSettings {
         for start in stride(from: 0, to: payload.count, by: 6) {
             let name = UInt16(bigEndian: payload.loadUnaligned(fromByteOffset: start, as: UInt16.self))
             let value = UInt32(bigEndian: payload.loadUnaligned(fromByteOffset: start + 2, as: UInt32.self))
-            switch name {
-            case 1:
+            switch Name(rawValue: name) {
+            case .headerTableSize:
                 self.tableSizes.append(Int(value))
-            case 2:
-                guard value == 0 else { throw Violation("a server that wants to be pushed to", code: 1) }
-            case 3:
+            case .enablePush:
+                guard value == 0 else {
+                    throw Violation("a server that wants to be pushed to", code: HTTP2ErrorCode.protocolError)
+                }
+            case .maxConcurrentStreams:
                 self.maxConcurrentStreams = value
-            case 4:
+            case .initialWindowSize:
                 guard value <= Self.mostWindow else {
                     throw Violation("an initial window of \(value)", code: HTTP2ErrorCode.flowControlError)
                 }
                 self.initialWindow = Int(value)
-            case 5:
+            case .maxFrameSize:
                 // We never send more than everybody takes.
-                guard value >= 16_384, value < 1 << 24 else { throw Violation("a frame size of \(value)", code: 1) }
-            default:
+                guard value >= FrameReader.mostPayload, value < 1 << 24 else {
+                    throw Violation("a frame size of \(value)", code: HTTP2ErrorCode.protocolError)
+                }
+            case .maxHeaderListSize, nil:
                 break
             }
         }

@@ -12,9 +12,16 @@ enum RawFrame {
     static let windowUpdate: UInt8 = 8
     static let continuation: UInt8 = 9
 
+    // Flags of RFC 9113 §6; the first is ACK on SETTINGS and PING.
+    static let endStream: UInt8 = 0x1
+    static let acknowledgement: UInt8 = 0x1
+    static let endHeaders: UInt8 = 0x4
+    static let padded: UInt8 = 0x8
+    static let hasPriority: UInt8 = 0x20
+
     /// What a client says first (RFC 9113 §3.4).
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-    static let settingsAcknowledgement = Self.make(type: Self.settings, flags: 1, payload: [])
+    static let settingsAcknowledgement = Self.make(type: Self.settings, flags: Self.acknowledgement, payload: [])
 
     struct Header {
         let type: UInt8
@@ -27,7 +34,7 @@ enum RawFrame {
         init(_ frame: UnsafeRawBufferPointer) {
             self.type = frame[3]
             self.flags = frame[4]
-            self.endsStream = frame[3] <= 1 && frame[4] & 1 != 0
+            self.endsStream = frame[3] <= 1 && frame[4] & RawFrame.endStream != 0
             self.stream = Int32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: Int32.self)) & .max
         }
     }
@@ -61,8 +68,11 @@ enum RawFrame {
         self.make(type: self.settings, payload: entries + [0, 3] + Self.bytes(limit))
     }
 
-    static func settings(_ entries: [(UInt8, UInt32)]) -> [UInt8] {
-        self.make(type: self.settings, payload: entries.flatMap { [0, $0.0] + self.bytes($0.1) })
+    static func settings(_ entries: [(name: PeerSettings.Name, value: UInt32)]) -> [UInt8] {
+        self.make(
+            type: self.settings,
+            payload: entries.flatMap { [0, UInt8($0.name.rawValue)] + self.bytes($0.value) }
+        )
     }
 
     static func windowUpdate(stream: Int32, by bytes: UInt32) -> [UInt8] {

@@ -11,14 +11,18 @@ package enum Contract {
     /// Tokens in one message.
     package static let tokenLimit = 1000
 
-    /// Hexadecimal digits in one token; always an even number. Apple calls the length variable and promises none.
-    package static let tokenDigits = 2...200
+    /// Hexadecimal digits in one token; always an even number. Apple calls the length variable and promises none; Amazon
+    /// SNS takes as many.
+    package static let tokenDigits = 2...400
 
     /// Bytes of `collapse_id`, all of them visible ASCII (`apns-collapse-id` is a header).
     package static let collapseIDBytes = 1...64
 
     /// Bytes of `channel`. Apple gives the id and promises no length.
     package static let channelBytes = 1...256
+
+    /// Room for the text of whatever a push is addressed to, and for a path in front of it.
+    package static let addressBuffer = 512
 
     /// Bytes of `topic`.
     package static let topicBytes = 1...255

@@ -99,6 +99,16 @@ package struct JSONScanner {
         }
     }
 
+    /// Whether an object or an array begins at the cursor: true for an object, false for an array, nil for neither.
+    package var opensObject: Bool? {
+        guard self.position < self.count else { return nil }
+        return switch self.byte(self.position) {
+        case UInt8(ascii: "{"): true
+        case UInt8(ascii: "["): false
+        default: nil
+        }
+    }
+
     // MARK: Parts
 
     @inline(__always)

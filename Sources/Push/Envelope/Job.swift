@@ -167,7 +167,7 @@ package final class Job: Sendable {
         for byte in self.body[self.tokens[index].range] { bytes.append(Hex.lowercased(byte)) }
     }
 
-    /// Writes a token's digits in lower case and tells how many there were, at most 200. For a broadcast, the channel's
+    /// Writes a token's digits in lower case and tells how many there were, at most 400. For a broadcast, the channel's
     /// id as it is, at most 256 bytes.
     ///
     /// - Parameter buffer: must have room for the token; a shorter one is a bug of the caller.

@@ -1,6 +1,6 @@
 /// What is known about the text of a device token: hexadecimal, and never to be printed whole.
 package enum DeviceToken {
-    /// Whether the bytes are a token: hexadecimal, an even number of digits, 2 to 200 of them.
+    /// Whether the bytes are a token: hexadecimal, an even number of digits, 2 to 400 of them.
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         Contract.tokenDigits.contains(bytes.count) && bytes.count.isMultiple(of: 2)
             && Hex.prefixLength(bytes) == bytes.count

@@ -75,7 +75,7 @@ extension JSONScanner {
     }
 
     /// Whether a key is this name, however it is written.
-    func isName(_ key: JSONValue, _ name: StaticString) -> Bool {
+    package func isName(_ key: JSONValue, _ name: StaticString) -> Bool {
         guard key.hasEscapes else { return self.equals(key.content, name) }
         return name.withUTF8Buffer { self.unescaped(key.content).elementsEqual($0) }
     }

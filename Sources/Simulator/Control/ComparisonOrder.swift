@@ -1,3 +1,5 @@
+internal import Push
+
 /// What `POST /ledger/compare` asks for: a producer's list of `apns_ids` or of `tokens`.
 enum ComparisonOrder: Equatable {
     case ids([MessageID])

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Push
 
 /// What `POST /expectations` asks: whether such pushes were sent to a token, and so many.
 struct ExpectationOrder: Equatable, Sendable {

@@ -47,7 +47,7 @@ extension FaultRule.Match {
         self.init()
         self.topic = try fields.string("topic")
         self.tokenPrefix = try fields.string("token_prefix")
-        if let prefix = self.tokenPrefix, !prefix.utf8.allSatisfy({ Hex.value(of: $0) != nil }) {
+        if let prefix = self.tokenPrefix, !prefix.utf8.allSatisfy({ Hex.value($0) != nil }) {
             throw fields.error("token_prefix", "must be hexadecimal digits")
         }
         self.pathPrefix = try fields.string("path")

@@ -1,3 +1,5 @@
+internal import Push
+
 extension Ledger {
     /// The entries that fit, the newest first.
     func records(_ filter: LedgerFilter, ruleIDs: [String]) -> [LedgerRecord] {

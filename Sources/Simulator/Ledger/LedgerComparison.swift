@@ -1,3 +1,5 @@
+internal import Push
+
 /// A producer's list against what arrived: what was lost, and what came too often.
 package struct LedgerComparison: Codable, Equatable, Sendable {
     /// How many different ones were asked for.

@@ -1,3 +1,5 @@
+internal import Push
+
 /// An `apns-id`: 128 bits, written as 8-4-4-4-12 hexadecimal digits.
 ///
 /// Both cases are taken, as ids are to be compared without regard to case.
@@ -21,7 +23,7 @@ struct MessageID: Hashable, Sendable {
             case 8, 13, 18, 23:
                 guard byte == UInt8(ascii: "-") else { return nil }
             default:
-                guard let digit = Hex.value(of: byte) else { return nil }
+                guard let digit = Hex.value(byte) else { return nil }
                 if position < 18 {
                     high = high << 4 | UInt64(digit)
                 } else {

@@ -1,3 +1,5 @@
+internal import Push
+
 /// One request, taken apart; what is malformed is remembered as such, and judged later.
 struct PushRequest: Sendable {
     enum Target: Equatable, Sendable {

@@ -1,3 +1,5 @@
+internal import Push
+
 extension String {
     /// For use between quotes in JSON (RFC 8259 §7).
     var jsonEscaped: String {

@@ -1,3 +1,5 @@
+internal import Push
+
 /// One thing that a simulator is told to do: what a control request asks for, and what a scenario's step says.
 enum ControlOrder: Equatable, Sendable {
     case addRule(FaultRule)

@@ -6,8 +6,9 @@
 enum AppsScript {
     static let act = Script(source(now: ServerClock.milliseconds))
 
-    /// KEYS: the hash, the version. ARGV: `put` or `remove`, the app, and for `put` its value. Answers the version, and
-    /// what there was before: the value, or an empty string for nothing. Nothing is written if nothing changes.
+    /// KEYS: the hash, the version, the hash of sealed credentials. ARGV: `put` or `remove`, the app, and for `put` its
+    /// value. Answers the version, and what there was before: the value, or an empty string for nothing. Nothing is
+    /// written if nothing changes.
     /// - Parameter now: Lua that declares the local `now`; tests give the clock instead.
     static func source(now: String) -> String {
         now + #"""
@@ -21,6 +22,8 @@ enum AppsScript {
             local changes = op == 'put' and before ~= value or op == 'remove' and not removed
             if changes then
                 redis.call('HSET', all, app, value)
+                -- The credential it brought along.
+                if op == 'remove' and KEYS[3] then redis.call('HDEL', KEYS[3], app) end
                 version = math.max(version + 1, now * 1000)
                 redis.call('SET', counter, string.format('%.0f', version))
                 -- Every worker has heard of it by now.

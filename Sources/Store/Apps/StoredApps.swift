@@ -6,6 +6,8 @@ package struct StoredApps: Hashable, Sendable {
     package var version: Int64?
     /// By the app's id, the text that was put there; meant to be a JSON object.
     package var values: [String: String] = [:]
+    /// Sealed credentials by the name that apps give them: the id of the app they are for.
+    package var credentials: [String: String] = [:]
     /// Apps that were taken out on purpose, within the last 30 days. One that is in neither is lost, not removed.
     package var removed: Set<String> = []
 
@@ -20,11 +22,15 @@ package struct StoredApps: Hashable, Sendable {
     /// The one small value that tells whether there is anything new. Needs no right but to read.
     package static let versionQuestion = RedisCommand("GET", Keys.appsVersion)
     private static let question = RedisCommand("HGETALL", Keys.apps)
+    private static let credentialsQuestion = RedisCommand("HGETALL", Keys.appCredentials)
 
     /// Reads all apps, after the version: what is read is that version or a later one, whose change then shows again.
     package static func read(from session: RedisSession) async throws(RedisFailure) -> StoredApps {
         let version = try await session.send(Self.versionQuestion)
-        return StoredApps(version: version.integer, try await session.send(Self.question))
+        var apps = StoredApps(version: version.integer, try await session.send(Self.question))
+        let credentials = try await session.send(Self.credentialsQuestion)
+        apps.credentials = (credentials.pairs ?? [:]).mapValues { $0.text ?? "" }
+        return apps
     }
 
     /// - Parameter reply: to `HGETALL`.
@@ -75,7 +81,7 @@ package struct StoredApps: Hashable, Sendable {
     }
 
     private static func call(_ operation: String, _ app: String) -> ScriptCall {
-        var call = ScriptCall(AppsScript.act, keys: [Keys.apps, Keys.appsVersion])
+        var call = ScriptCall(AppsScript.act, keys: [Keys.apps, Keys.appsVersion, Keys.appCredentials])
         call.add(operation)
         call.add(app)
         return call

@@ -24,6 +24,8 @@ package enum CounterField: String, CaseIterable, Sendable {
     case expired
     /// Tokens that a redelivered message had settled before.
     case alreadyDone = "already_done"
+    /// Notifications that were cancelled before their time came.
+    case cancelled
 
     /// Messages held in the broker because their `not_before` lies ahead.
     case held
@@ -65,17 +67,18 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .possibleDuplicates: 9
         case .expired: 10
         case .alreadyDone: 11
-        case .held: 12
-        case .resent: 13
-        case .credentialPauses: 14
-        case .breakerOpened: 15
-        case .outagePauses: 16
-        case .throttled: 17
-        case .publishFailures: 18
-        case .truncated: 19
-        case .credentialSwaps: 20
-        case .credentialsRefused: 21
-        case .rateLimited: 22
+        case .cancelled: 12
+        case .held: 13
+        case .resent: 14
+        case .credentialPauses: 15
+        case .breakerOpened: 16
+        case .outagePauses: 17
+        case .throttled: 18
+        case .publishFailures: 19
+        case .truncated: 20
+        case .credentialSwaps: 21
+        case .credentialsRefused: 22
+        case .rateLimited: 23
         }
     }
 }

@@ -28,6 +28,8 @@ package struct RedisCommand: Hashable, Sendable {
         argument.withUnsafeBytes { self.append($0) }
     }
 
+    package mutating func add(_ argument: UnsafeRawBufferPointer) { self.append(argument) }
+
     package mutating func add(_ argument: Int64) {
         self.appendLength(of: Self.digits(argument), marker: UInt8(ascii: "$"))
         self.appendDecimal(argument)
@@ -77,12 +79,13 @@ package struct RedisCommand: Hashable, Sendable {
     private mutating func appendDecimal(_ value: Int64) {
         if value < 0 { self.body.append(UInt8(ascii: "-")) }
         var rest = value.magnitude
-        let start = self.body.count
-        repeat {
-            self.body.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        self.body[start...].reverse()
+        var unit: UInt64 = 1
+        while rest / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            self.body.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / unit))
+            rest %= unit
+            unit /= 10
+        }
     }
 
     private static func digits(_ value: Int64) -> Int {

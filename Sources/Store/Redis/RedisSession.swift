@@ -55,6 +55,15 @@ package final class RedisSession: Sendable {
         try await self.call { client, completion in client.send(command, completion) }
     }
 
+    /// Sends commands at once and waits for all answers; in the order of the commands.
+    package func send(_ commands: [RedisCommand]) async throws(RedisFailure) -> [RedisReply] {
+        let client = self.client
+        let result: Result<[RedisReply], RedisFailure> = await withCheckedContinuation { continuation in
+            self.remote.post { client.value.send(commands) { continuation.resume(returning: $0) } }
+        }
+        return try result.get()
+    }
+
     /// Runs one script and waits for its answer.
     package func run(_ call: ScriptCall) async throws(RedisFailure) -> RedisReply {
         try await self.call { client, completion in client.run(call, completion) }

@@ -1,10 +1,10 @@
+internal import Push
+
 /// FIPS 180-4 SHA-1, which Redis names scripts by. Not for anything that needs a secure digest.
 enum SHA1 {
     /// 40 lower-case hexadecimal digits.
     static func hexadecimal(_ message: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let bytes = self.digest(Array(message)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: bytes, as: UTF8.self)
+        Hex.encode(self.digest(Array(message)))
     }
 
     private static func digest(_ message: [UInt8]) -> [UInt8] {

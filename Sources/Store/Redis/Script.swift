@@ -30,6 +30,8 @@ package struct ScriptCall: Sendable {
 
     package mutating func add(_ argument: String) { self.tail.add(argument) }
     package mutating func add(_ argument: StaticString) { self.tail.add(argument) }
+    package mutating func add(_ argument: UnsafeRawBufferPointer) { self.tail.add(argument) }
+    package mutating func add(_ argument: [UInt8]) { self.tail.add(argument) }
     package mutating func add(_ argument: Int64) { self.tail.add(argument) }
     package mutating func add(_ argument: Int) { self.tail.add(argument) }
 

@@ -19,6 +19,16 @@ package struct SocketAddress: Hashable, Sendable {
         Int32(self.bytes.withUnsafeBytes { $0.loadUnaligned(as: sockaddr.self).sa_family })
     }
 
+    /// The address in figures, without the port; nil for what is neither IPv4 nor IPv6.
+    package var numericHost: String? {
+        var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let status = self.withSockaddr {
+            getnameinfo($0, $1, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST)
+        }
+        guard status == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         // Copied into storage that is aligned for every address family.
         var storage = sockaddr_storage()

@@ -6,13 +6,21 @@ package struct SelfSignedCertificate: Sendable {
     /// PKCS #8.
     package let privateKey: String
 
-    /// Makes one on the curve P-256, good from an hour ago.
+    /// What kind of key it has.
+    package enum Key: Sendable {
+        /// The curve P-256.
+        case p256
+        /// RSA with 2048 bits, for those who cannot have anything else.
+        case rsa
+    }
+
+    /// Makes one, good from an hour ago.
     /// - Parameters:
     ///   - names: subject alternative names as OpenSSL writes them, such as `DNS:localhost`.
     ///   - days: for how long.
     /// - Throws: ``TLSContextError``, when OpenSSL does not make it.
-    package init(commonName: String, names: [String], days: Int) throws(TLSContextError) {
-        guard let made = Self.make(commonName: commonName, names: names, days: days) else {
+    package init(commonName: String, names: [String], days: Int, key: Key = .p256) throws(TLSContextError) {
+        guard let made = Self.make(commonName: commonName, names: names, days: days, key: key) else {
             ERR_clear_error()
             throw TLSContextError(
                 file: nil,
@@ -22,8 +30,8 @@ package struct SelfSignedCertificate: Sendable {
         (self.certificate, self.privateKey) = made
     }
 
-    private static func make(commonName: String, names: [String], days: Int) -> (String, String)? {
-        guard let key = Self.key(), let certificate = X509_new() else { return nil }
+    private static func make(commonName: String, names: [String], days: Int, key kind: Key) -> (String, String)? {
+        guard let key = Self.key(kind), let certificate = X509_new() else { return nil }
         defer {
             EVP_PKEY_free(key)
             X509_free(certificate)
@@ -57,14 +65,17 @@ package struct SelfSignedCertificate: Sendable {
         return (text, secret)
     }
 
-    private static func key() -> OpaquePointer? {
-        guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil) else { return nil }
+    private static func key(_ kind: Key) -> OpaquePointer? {
+        guard let context = EVP_PKEY_CTX_new_id(kind == .rsa ? EVP_PKEY_RSA : EVP_PKEY_EC, nil) else { return nil }
         defer { EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
-        guard EVP_PKEY_keygen_init(context) == 1,
-            EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1,
-            EVP_PKEY_keygen(context, &key) == 1
-        else { return nil }
+        guard EVP_PKEY_keygen_init(context) == 1 else { return nil }
+        let isSet =
+            switch kind {
+            case .p256: EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1)
+            case .rsa: EVP_PKEY_CTX_set_rsa_keygen_bits(context, 2048)
+            }
+        guard isSet == 1, EVP_PKEY_keygen(context, &key) == 1 else { return nil }
         return key
     }
 

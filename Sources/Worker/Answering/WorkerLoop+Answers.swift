@@ -13,6 +13,7 @@ extension WorkerLoop {
         _ classification: Classification,
         latency: Duration,
         context: UInt64,
+        connection: Int,
         from sender: Sender
     ) {
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
@@ -20,7 +21,13 @@ extension WorkerLoop {
         flight.inFlight -= 1
         let line = flight.line
         sender.ended(line.turn.app)
-        let hash = self.tokenHash(flight, token)
+        let hash = flight.fingerprint(token)
+        flight.answered(
+            token,
+            after: flight.milliseconds(at: self.loop.wallTime),
+            connection: connection,
+            name: reply.status == 200 ? 0 : self.words.answer(reply)
+        )
         let answered = PushAnswered(line: line, context: context)
         self.counters.observe(.apnsLatency, latency, line.counters)
         if flight.wantsReceipt { flight.latencies[token] = latency.milliseconds }
@@ -55,24 +62,25 @@ extension WorkerLoop {
         self.releaseToken(hash, accepted: false)
     }
 
-    func failed(_ failure: SendFailure, context: UInt64, from sender: Sender) {
+    func failed(_ failure: SendFailure, context: UInt64, connection: Int, from sender: Sender) {
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
         guard let flight = self.flights.find(id) else { return }
         flight.inFlight -= 1
         let line = flight.line
         sender.ended(line.turn.app)
-        let hash = self.tokenHash(flight, token)
+        let hash = flight.fingerprint(token)
+        flight.answered(
+            token,
+            after: flight.milliseconds(at: self.loop.wallTime),
+            connection: connection,
+            name: self.words.failure(failure)
+        )
         let answered = PushAnswered(line: line, context: context)
         let classification = Classification.classify(failure)
         self.counters.add(.unanswered, failure.cause.name, line.counters)
         self.hear(classification.evidence, isOutage: failure == .maybeSent(.timeout), of: answered)
         self.apply(classification, apns: nil, answered, hash, id, token, because: failure.cause.name)
         self.releaseToken(hash, accepted: false)
-    }
-
-    private func tokenHash(_ flight: Flight, _ token: Int) -> UInt64 {
-        let length = flight.job.writeToken(token, to: self.tokenBuffer)
-        return TokenThrottle.hash(UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length]))
     }
 
     private func releaseToken(_ hash: UInt64, accepted: Bool) {

@@ -1,5 +1,6 @@
 internal import Broker
 internal import Push
+internal import Store
 
 /// One message between its delivery and its acknowledgement.
 ///
@@ -16,8 +17,14 @@ final class Flight {
     let routingKey: String
     /// The publisher's own headers, which copies carry on.
     let foreignHeaders: [Header]
+    /// Of several publishes of the message, which one this is; nil if there is only one.
+    let once: String?
+    /// The name under which it can be cancelled until it is due.
+    let schedule: String?
     /// When it was published, for measuring; when it was received, if nobody said.
     let published: UnixTime
+    /// When it came here.
+    let received: UnixTime
     /// Where its age begins.
     let start: UnixTime
     /// Attempts that counted, before this delivery.
@@ -26,6 +33,8 @@ final class Flight {
     let copies: Int
     /// How often a quorum queue has handed it out before.
     let deliveryCount: Int
+    /// Whether the broker has handed it out before.
+    let isRedelivered: Bool
     /// What became of each token.
     var ledger: TokenLedger
     /// Requests that wait for Apple's answer.
@@ -44,6 +53,15 @@ final class Flight {
     var isLost = false
     /// Whether its done tokens are already listed for writing to Redis.
     var isListedAsDirty = false
+    /// What the trail will be told of its tokens: of several, or of the only one.
+    let traces: UnsafeMutablePointer<TokenTrace>?
+    var onlyTrace = TokenTrace()
+    /// Answers after which a token was sent to again at once.
+    var earlierAnswers: [EarlierAnswer] = []
+    /// Whether the trail was told of it while it was not over.
+    var isTold = false
+    /// The trail's name for why it is no job; 0 if it is.
+    var refusal: UInt16 = 0
 
     convenience init(_ job: Job, _ delivery: Delivery, on line: Line, start: UnixTime, now: UnixTime) {
         self.init(cargo: job, delivery, on: line, start: start, now: now)
@@ -60,12 +78,23 @@ final class Flight {
         self.messageID = MessageID.of(delivery)
         self.routingKey = line.routingKey ?? delivery.routingKey
         self.foreignHeaders = delivery.headers.foreign
+        self.once = delivery.headers.once
+        self.schedule = delivery.headers.schedule
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
+        self.received = now
         self.start = start
         self.attempts = delivery.headers.attempt
         self.copies = delivery.headers.copy
         self.deliveryCount = delivery.headers.deliveryCount
+        self.isRedelivered = delivery.redelivered
+        let count = cargo?.tokenCount ?? 0
+        self.traces = count > 1 ? .allocate(capacity: count) : nil
+        self.traces?.initialize(repeating: TokenTrace(), count: count)
         self.ledger = TokenLedger(tokenCount: cargo?.tokenCount ?? 1, tellsDelivered: cargo?.wantsReceipt ?? false)
+    }
+
+    deinit {
+        self.traces?.deallocate()
     }
 
     /// - Precondition: it was not refused.
@@ -76,8 +105,13 @@ final class Flight {
         }
     }
 
+    var isBroadcast: Bool { self.cargo?.isBroadcast ?? false }
+
     /// Whether somebody wants to know what became of each token.
     var wantsReceipt: Bool { self.ledger.tellsDelivered }
+
+    /// Whether Redis has to be asked before it is sent.
+    var isDoubtful: Bool { self.once != nil || self.schedule != nil }
 
     /// Attempts, the present one included.
     var attemptsMade: Int { self.attempts + (self.wasSent ? 1 : 0) }
@@ -98,7 +132,7 @@ final class Flight {
     /// theirs.
     var copyName: String {
         let job = self.job
-        let tokens = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
+        let tokens = withUnsafeTemporaryAllocation(byteCount: Contract.addressBuffer, alignment: 8) { buffer in
             (0..<job.tokenCount).reduce(into: UInt64(0)) { hash, token in
                 let length = job.writeToken(token, to: buffer)
                 let digits = UnsafeRawBufferPointer(rebasing: buffer[..<length])

@@ -40,6 +40,11 @@ struct FlightTable {
         return flight
     }
 
+    /// Looks at every message in flight.
+    func visit(_ body: (Flight) -> Void) {
+        for case let flight? in self.flights { body(flight) }
+    }
+
     /// Every message in flight.
     var ids: [FlightID] {
         self.flights.indices.compactMap { slot in

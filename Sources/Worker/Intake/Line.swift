@@ -19,6 +19,8 @@ final class Line {
     let queue: String
     /// Where its counters are kept; see the counter batch.
     let counters: CounterSlot
+    /// What the trail calls app and lane.
+    let trailName: UInt16
     let admission: Admission
     /// What becomes of a payload over its limit.
     let fit: PayloadFit
@@ -52,6 +54,7 @@ final class Line {
         queue: String,
         number: Int,
         counters: CounterSlot,
+        trailName: UInt16,
         gate: AppGate,
         credentialGate: CredentialGate,
         worker: WorkerLoop
@@ -62,6 +65,7 @@ final class Line {
         self.worker = worker
         self.queue = queue
         self.counters = counters
+        self.trailName = trailName
         if case .lane(let app, let lane, let sender) = kind {
             (self.app, self.lane, self.sender) = (app, lane, sender)
             self.prefetch = PrefetchPlan(rate: app.rate?.rate)

@@ -61,6 +61,7 @@ extension WorkerLoop {
     private func refuse(_ delivery: Delivery, _ refusal: Refusal, on line: Line) {
         let flight = self.flights.insert(Flight(refused: delivery, on: line, now: self.loop.wallTime))
         self.flights[flight].ledger.settle(0, as: .deadLetter(refusal.reason, apns: nil))
+        self.flights[flight].refusal = self.words.reason(refusal.reason)
         line.inFlight += 1
         self.counters.add(.deadLettered, refusal.reason.rawValue, line.counters)
         self.publish(self.copies.deadLetter(delivery, refusal, now: self.loop.wallTime), for: flight)
@@ -87,35 +88,49 @@ extension WorkerLoop {
     }
 
     private func decide(_ id: FlightID, _ job: Job, published: UnixTime?, on line: Line) {
-        guard let sender = line.sender(for: job), let lane = line.lane else { return }
-        guard !line.isRetired else {
-            for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
-            return self.finishIfComplete(id)
+        guard !line.isRetired else { return self.giveBackOpen(id) }
+        let verdict = line.admission.decide(job, published: published, now: self.loop.wallTime)
+        let flight = self.flights[id]
+        // What is done in part had come due by another worker's clock.
+        if case .wait(let until) = verdict, flight.ledger.alreadyDoneCount == 0 {
+            return self.hold(id, job, until: until, on: line)
         }
-        let now = self.loop.wallTime
-        switch line.admission.decide(job, published: published, now: now) {
+        guard flight.isDoubtful else { return self.act(on: verdict, id, job, on: line) }
+        self.claim(id) { [unowned self] in
+            guard !line.isRetired else { return self.giveBackOpen(id) }
+            self.act(on: verdict, id, job, on: line)
+        }
+    }
+
+    private func hold(_ id: FlightID, _ job: Job, until: UnixTime, on line: Line) {
+        self.counters.add(.held, line.counters)
+        let time = until - self.loop.wallTime
+        let wait = self.ladder.hold(remaining: time)
+        for token in 0..<job.tokenCount {
+            self.flights[id].ledger.settle(token, as: .retry(after: wait.level, counted: false))
+        }
+        self.traceHold(self.flights[id], for: time)
+        self.publish(self.copies.hold(self.flights[id], wait), for: id)
+    }
+
+    private func act(on verdict: Admission.Verdict, _ id: FlightID, _ job: Job, on line: Line) {
+        guard let sender = line.sender(for: job), let lane = line.lane else { return }
+        switch verdict {
         case .go:
             if sender === line.broadcasts, self.goesElsewhere(id, sender, on: line) { return }
             // It was on its way when the worker asked for no more.
-            guard line.consumer.takesDeliveries else {
-                for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
-                return self.finishIfComplete(id)
-            }
+            guard line.consumer.takesDeliveries else { return self.giveBackOpen(id) }
             sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now, of: line.turn)
-        case .wait where self.flights[id].ledger.alreadyDoneCount > 0:
-            // By another worker's clock its time had come.
-            sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now, of: line.turn)
-        case .wait(let until):
-            self.counters.add(.held, line.counters)
-            let wait = self.ladder.hold(remaining: until - now)
-            for token in 0..<job.tokenCount {
-                self.flights[id].ledger.settle(token, as: .retry(after: wait.level, counted: false))
-            }
-            return self.publish(self.copies.hold(self.flights[id], wait), for: id)
+        case .wait: sender.enqueue(id, tokens: 0..<job.tokenCount, isUrgent: lane == .now, of: line.turn)
         case .refuse(let reason):
             for token in self.flights[id].ledger.open { self.settle(id, token, as: .deadLetter(reason, apns: nil)) }
             self.finishIfComplete(id)
         }
+    }
+
+    private func giveBackOpen(_ id: FlightID) {
+        for token in self.flights[id].ledger.open { self.settle(id, token, as: .giveBack) }
+        self.finishIfComplete(id)
     }
 
     /// Messages are taken as far as connections for other pushes allow. A broadcast without connections of its own goes

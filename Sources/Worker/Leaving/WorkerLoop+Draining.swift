@@ -31,7 +31,7 @@ extension WorkerLoop {
     }
 
     private func leave() {
-        var steps = self.allSenders.count + 3
+        var steps = self.allSenders.count + 4
         let done: () -> Void = { [self] in
             steps -= 1
             if steps == 0 {
@@ -40,6 +40,7 @@ extension WorkerLoop {
             }
         }
         for sender in self.allSenders { sender.release(done) }
+        self.trail.stop(done)
         self.flush.stop { [self] _ in self.redis.run(WorkerBeat.goodbye(self.id)) { _ in done() } }
         self.brokerClosed = done
         self.consuming.close()

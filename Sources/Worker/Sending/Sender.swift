@@ -275,14 +275,22 @@ extension Sender: ConnectionPoolDelegate {
         didReceive reply: Reply,
         classification: Classification,
         latency: Duration,
-        context: UInt64
+        context: UInt64,
+        connection: Int
     ) {
         if classification.refreshProviderToken { self.tokens?.refused() }
-        self.worker.received(reply, classification, latency: latency, context: context, from: self)
+        self.worker.received(
+            reply,
+            classification,
+            latency: latency,
+            context: context,
+            connection: connection,
+            from: self
+        )
     }
 
-    func pool(_: ConnectionPool, didFail failure: SendFailure, context: UInt64) {
-        self.worker.failed(failure, context: context, from: self)
+    func pool(_: ConnectionPool, didFail failure: SendFailure, context: UInt64, connection: Int) {
+        self.worker.failed(failure, context: context, connection: connection, from: self)
     }
 
     func pool(_: ConnectionPool, didReceiveGoAway reason: ApnsReason?) {

@@ -29,24 +29,7 @@ struct TokenThrottle {
     }
 
     /// Tells tokens apart, by their digits in lower case.
-    static func hash(_ digits: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = UInt64(truncatingIfNeeded: digits.count) &* 0x9e37_79b9_7f4a_7c15
-        var at = 0
-        while at + 8 <= digits.count {
-            hash = Self.mix(hash ^ digits.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-            at += 8
-        }
-        while at < digits.count {
-            hash = Self.mix(hash ^ UInt64(digits[at]))
-            at += 1
-        }
-        return hash
-    }
-
-    private static func mix(_ value: UInt64) -> UInt64 {
-        let product = value.multipliedFullWidth(by: 0xd6e8_feb8_6659_fd93)
-        return product.high ^ product.low
-    }
+    static func hash(_ digits: UnsafeRawBufferPointer) -> UInt64 { Fingerprint.of(digits) }
 
     private static func place(_ token: UInt64) -> Int { Int(truncatingIfNeeded: token & UInt64(Self.places - 1)) }
 

@@ -20,7 +20,9 @@ extension WorkerLoop {
         let line = flight.line
         let length = job.writeToken(push.token, to: self.tokenBuffer)
         let token = UnsafeRawBufferPointer(rebasing: self.tokenBuffer[..<length])
-        guard self.mayGo(push, job, line, TokenThrottle.hash(token)) else { return false }
+        let hash = TokenThrottle.hash(token)
+        guard self.mayGo(push, job, line, hash) else { return false }
+        flight.sent(push.token, token, fingerprint: hash, after: flight.milliseconds(at: self.loop.wallTime))
         flight.inFlight += 1
         flight.wasSent = true
         self.counters.add(.attempts, line.counters)

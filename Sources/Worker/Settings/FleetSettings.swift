@@ -1,3 +1,5 @@
+package import Store
+
 /// Everything the operator decides, as plain values. Read from file and environment elsewhere; checked there too.
 package struct FleetSettings: Sendable {
     /// RabbitMQ.
@@ -15,6 +17,8 @@ package struct FleetSettings: Sendable {
     package var budget = BudgetSettings()
     /// What one worker does.
     package var worker = WorkerSettings()
+    /// What can be found of the past.
+    package var trail = TrailSettings()
 
     package init(amqp: ServerSettings, redis: ServerSettings) {
         self.amqp = amqp

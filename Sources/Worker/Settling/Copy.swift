@@ -66,9 +66,17 @@ struct CopyWriter {
         )
     }
 
+    /// What is not sent yet is still to be asked for, when it is due.
+    private func unsent(_ flight: Flight) -> MessageProperties {
+        var properties = self.properties(flight, attempts: flight.attempts)
+        if let once = flight.once { properties.headers.append(Header(HeaderName.once, .string(once))) }
+        if let schedule = flight.schedule { properties.headers.append(Header(HeaderName.schedule, .string(schedule))) }
+        return properties
+    }
+
     /// A message whose time has not come waits in the broker and costs no attempt.
     func hold(_ flight: Flight, _ wait: DelayLadder.Wait) -> Copy {
-        var properties = self.properties(flight, attempts: flight.attempts)
+        var properties = self.unsent(flight)
         properties.expiration = wait.expiration
         return Copy(
             message: Message(
@@ -86,7 +94,7 @@ struct CopyWriter {
             message: Message(
                 exchange: FleetTopology.exchange,
                 routingKey: flight.routingKey,
-                properties: self.properties(flight, attempts: flight.attempts),
+                properties: self.unsent(flight),
                 body: self.body(flight, tokens)
             ),
             tokens: tokens
@@ -173,6 +181,8 @@ enum HeaderName {
     static let copy = DeliveryHeaders.copyName
     static let firstSeen = DeliveryHeaders.firstSeenName
     static let reason = DeliveryHeaders.reasonName
+    static let once = DeliveryHeaders.onceName
+    static let schedule = DeliveryHeaders.scheduleName
     static let apnsReason = "x-pushfleet-apns-reason"
     static let field = "x-pushfleet-field"
     static let detail = "x-pushfleet-detail"

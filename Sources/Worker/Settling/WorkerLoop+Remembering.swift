@@ -5,6 +5,40 @@ internal import Store
 /// What Redis remembers of unfinished messages, so that a redelivery repeats as little as possible and is counted as a
 /// possible duplicate only where it may be one.
 extension WorkerLoop {
+    // MARK: Claim
+
+    /// A message that is due may have been cancelled, or its publisher may have published it before under another mark:
+    /// then it is done with. Without Redis nobody knows, and it is sent.
+    func claim(_ id: FlightID, then goOn: @escaping () -> Void) {
+        guard let schedule = self.flights[id].schedule else { return self.claimOnce(id, then: goOn) }
+        self.ask(ScheduledPush.begin(schedule), for: id, orCount: .cancelled) { [unowned self] in
+            self.claimOnce(id, then: goOn)
+        }
+    }
+
+    private func claimOnce(_ id: FlightID, then goOn: @escaping () -> Void) {
+        let flight = self.flights[id]
+        guard let mark = flight.once else { return goOn() }
+        let call = OnceClaim.call(message: flight.messageName, mark: mark, tokenCount: flight.job.tokenCount)
+        self.ask(call, for: id, orCount: .alreadyDone, then: goOn)
+    }
+
+    /// Drops the message if the answer is 0.
+    private func ask(
+        _ call: ScriptCall,
+        for id: FlightID,
+        orCount field: CounterField,
+        then goOn: @escaping () -> Void
+    ) {
+        self.redis.run(call) { [unowned self] result in
+            guard self.flights.contains(id), !self.flights[id].isLost else { return }
+            guard case .success(.integer(0)) = result else { return goOn() }
+            let flight = self.flights[id]
+            self.counters.add(field, flight.line.counters, Int64(flight.job.tokenCount))
+            self.drop(id, isCancelled: field == .cancelled)
+        }
+    }
+
     // MARK: Recall
 
     /// A message that was delivered before may be done in part: Redis knows. The rest is counted as possible duplicates,
@@ -21,6 +55,7 @@ extension WorkerLoop {
                 done: memory.done,
                 tellsDelivered: flight.wantsReceipt
             )
+            for token in memory.done.tokens { flight.trace(token) { $0.state = .done } }
             self.counters.add(.alreadyDone, flight.line.counters, Int64(memory.done.count))
             if !memory.isUntried {
                 self.counters.add(.possibleDuplicates, flight.line.counters, Int64(count - memory.done.count))

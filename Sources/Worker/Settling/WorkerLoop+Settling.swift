@@ -11,6 +11,7 @@ extension WorkerLoop {
     func settle(_ id: FlightID, _ token: Int, as settlement: Settlement, because reason: String = "") {
         let flight = self.flights[id]
         flight.ledger.settle(token, as: settlement)
+        self.trace(flight, token, settlement, because: reason)
         let counters = flight.line.counters
         switch settlement {
         case .delivered:
@@ -67,7 +68,7 @@ extension WorkerLoop {
         let flight = self.flights[id]
         guard flight.publishing == 0, flight.ledger.isComplete || flight.isLost else { return }
         guard !flight.isLost else { return self.forgetIfIdle(id) }
-        self.remove(id)
+        self.remove(id, as: .acknowledged)
         flight.line.consumer.ack(flight.delivery)
     }
 
@@ -84,8 +85,17 @@ extension WorkerLoop {
 
     /// Leaves the rest to the broker.
     func letGo(_ id: FlightID, requeue: Bool) {
-        let flight = self.remove(id)
+        let flight = self.remove(id, as: .returned)
         if requeue { flight.line.consumer.reject(flight.delivery, requeue: true) }
+    }
+
+    /// Nothing of it is to be done: another publish of it counts, or it was called off.
+    func drop(_ id: FlightID, isCancelled: Bool) {
+        for token in 0..<self.flights[id].job.tokenCount {
+            self.flights[id].trace(token) { $0.state = isCancelled ? .cancelled : .done }
+        }
+        let flight = self.remove(id, as: .acknowledged)
+        flight.line.consumer.ack(flight.delivery)
     }
 
     /// The channel of its delivery is gone.
@@ -100,12 +110,13 @@ extension WorkerLoop {
         let flight = self.flights[id]
         guard flight.inFlight == 0, flight.publishing == 0 else { return }
         self.writeDone()
-        self.remove(id)
+        self.remove(id, as: .lost)
     }
 
     @discardableResult
-    private func remove(_ id: FlightID) -> Flight {
+    private func remove(_ id: FlightID, as end: TrailEnd) -> Flight {
         let flight = self.flights.remove(id)
+        self.trace(flight, end)
         flight.line.inFlight -= 1
         return flight
     }

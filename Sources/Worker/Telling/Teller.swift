@@ -72,6 +72,13 @@ struct Teller: Sendable {
         )
     }
 
+    func trailRefused(_ problem: String) {
+        self.logger.warning(
+            "Redis refuses the trail, so that pushfleet find knows nothing of this worker; see deploy/redis/users.acl.example",
+            metadata: [Key.detail: "\(problem)"]
+        )
+    }
+
     func redisIsBack() {
         self.logger.notice("Redis is back")
     }

@@ -19,10 +19,18 @@ struct AppCheck {
     let credentials: [String]
     /// What is known of them: whether a certificate is for the app.
     let loaded: [LoadedCredential]
+    /// Those that apps in Redis bring along.
+    let own: AppCredentials
 
-    init(credentials: [CredentialSettings], loaded: [LoadedCredential]) {
-        self.credentials = credentials.filter { $0.broadcastsOf == nil }.map(\.name)
-        self.loaded = loaded
+    init(
+        credentials: [CredentialSettings],
+        loaded: [LoadedCredential],
+        own: AppCredentials = AppCredentials()
+    ) {
+        let names = credentials.filter { $0.broadcastsOf == nil }.map(\.name)
+        self.credentials = names + own.loaded.map(\.settings.name).filter { !names.contains($0) }
+        self.loaded = loaded + own.loaded
+        self.own = own
     }
 
     /// How problems name the place.
@@ -58,9 +66,15 @@ struct AppCheck {
             problems: &problems
         )
         var checks = SettingChecks(values: values, file: file)
-        checks.runAlone(id, settings, credentials: self.credentials)
+        let named = settings.apps.first?.credential
+        let isOwn = named.map { self.own.names[$0] != nil || self.own.faults[$0] != nil } ?? false
+        checks.runAlone(id, settings, credentials: self.credentials + (isOwn ? [named ?? ""] : []))
         problems = file.problems + values.problems + problems + checks.problems
-        let app = settings.apps.first
+        var app = settings.apps.first
+        if let named, isOwn, let fault = self.own.faults[named] {
+            problems.append(values.problem(at: ["apps", id, "credential"], fault, .error))
+        }
+        if let named, let name = self.own.names[named] { app?.credential = name }
         if let app, let refusal = self.refusal(of: app) {
             problems.append(values.problem(at: ["apps", id, "credential"], refusal, .error))
         }

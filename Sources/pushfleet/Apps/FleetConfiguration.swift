@@ -1,3 +1,4 @@
+internal import Loop
 internal import Push
 internal import Store
 internal import Worker
@@ -44,8 +45,12 @@ struct FleetConfiguration {
     }
 
     mutating func add(_ apps: StoredApps) {
-        let check = AppCheck(credentials: self.settings.credentials, loaded: self.loaded.credentials)
+        var own = AppCredentials()
+        own.take(apps, keys: self.loaded.masterKeys, file: self.settings.credentials, at: WallClock.now())
+        let check = AppCheck(credentials: self.settings.credentials, loaded: self.loaded.credentials, own: own)
         self.stored = apps.values.sorted { $0.key < $1.key }.map { check.judge(stored: $0.key, $0.value) }
+        self.loaded.settings.credentials += own.loaded.map(\.settings)
+        self.loaded.credentials += own.loaded
         let added = self.stored.filter { !self.isOverruled($0) }.compactMap(\.settings)
         self.loaded.settings.apps = (self.settings.apps + added).sorted { $0.id < $1.id }
         // What the file alone made look doubtful.

@@ -1,4 +1,6 @@
 internal import Foundation
+internal import Gateway
+internal import Registry
 internal import Worker
 
 /// The configuration as read: settings to work with, values to show, and everything that is wrong with it.
@@ -7,8 +9,12 @@ struct LoadedConfiguration {
     let file: String?
     /// Usable if `errors` is empty. Otherwise what could be made of it, for those who look further.
     var settings: FleetSettings
+    /// What the gateway goes by; its secrets only if the verb needs them.
+    var gateway = GatewaySettings()
     /// What could be read of the credentials' files, if the verb needs them.
     var credentials: [LoadedCredential] = []
+    /// What opens credentials in Redis; nil if there is none.
+    var masterKeys: SealingKeys?
     /// One of the words that `log.level` allows.
     let logLevel: String
     let effective: [EffectiveValue]
@@ -27,6 +33,8 @@ struct ConfigurationLoader {
         static let servers = Needs(rawValue: 1)
         /// Apple's keys.
         static let keys = Needs(rawValue: 2)
+        /// Access keys and the gateway's certificate.
+        static let gateway = Needs(rawValue: 4)
     }
 
     static let standardPath = "/etc/pushfleet/pushfleet.yaml"
@@ -79,6 +87,7 @@ struct ConfigurationLoader {
         var credentials: [LoadedCredential] = []
         let amqpURL = Self.url(values, "amqp", needs: needs, problems: &problems)
         let redisURL = Self.url(values, "redis", needs: needs, problems: &problems)
+        let masterKeys = Self.masterKeys(values, needs: needs, problems: &problems)
         var settings = values.fleetSettings(
             credentials: (file.names["credentials"] ?? []).map(\.name),
             apps: (file.names["apps"] ?? []).map(\.name),
@@ -94,6 +103,7 @@ struct ConfigurationLoader {
                 problems: &problems
             )
         }
+        let gateway = GatewayConfiguration(values, file, needs: needs)
         if earlier.isEmpty && file.problems.allSatisfy({ $0.key != nil }) {
             problems = file.problems + values.problems + problems
             var checks = SettingChecks(values: values, file: file)
@@ -112,7 +122,7 @@ struct ConfigurationLoader {
                     credentials.first { $0.settings.name == given.name }?.settings ?? given
                 }
             }
-            problems += checks.problems + kinds.problems + files.problems
+            problems += checks.problems + kinds.problems + files.problems + gateway.problems
         } else {
             // A file that cannot be read makes everything else look missing.
             problems = earlier + file.problems
@@ -121,7 +131,9 @@ struct ConfigurationLoader {
         return LoadedConfiguration(
             file: path,
             settings: settings,
+            gateway: gateway.settings,
             credentials: credentials.flatMap { [$0] + ($0.forBroadcasts.map { [$0] } ?? []) },
+            masterKeys: masterKeys,
             logLevel: values.text("log", "level") ?? "info",
             effective: values.effective,
             problems: problems

@@ -1,5 +1,6 @@
 internal import Broker
 internal import Push
+internal import Store
 internal import Worker
 
 extension SettingValues {
@@ -24,6 +25,8 @@ extension SettingValues {
         }
         settings.budget = self.budget()
         settings.worker = self.worker()
+        settings.trail.keep = self.duration("trail", "keep") ?? settings.trail.keep
+        settings.trail.maxMemory = self.number("trail", "max_memory") ?? settings.trail.maxMemory
         settings.credentials = credentials.sorted().compactMap { self.credential($0) }
         settings.apps = apps.sorted().compactMap { self.app($0, problems: &problems) }
         return settings

@@ -17,6 +17,7 @@ struct SettingChecks {
 
     mutating func run(_ settings: FleetSettings) {
         self.checkBudget(settings.budget)
+        self.checkTrail(settings.trail)
         self.checkLoops(settings)
         self.checkNames()
         self.checkApps(settings)
@@ -76,6 +77,15 @@ struct SettingChecks {
         )
     }
 
+    private mutating func checkTrail(_ trail: TrailSettings) {
+        guard trail.isOn, trail.maxMemory < TrailSettings.leastMemory else { return }
+        self.report(
+            ["trail", "max_memory"],
+            "is \(SizeText.format(trail.maxMemory)), which holds next to nothing; make it "
+                + "\(SizeText.format(TrailSettings.leastMemory)) or more, or 0 to write no trail"
+        )
+    }
+
     private mutating func checkNames() {
         if self.file.names["apps"]?.isEmpty ?? true {
             self.problems.append(
@@ -87,7 +97,7 @@ struct SettingChecks {
                 )
             )
         }
-        for section in ["apps", "credentials"] {
+        for section in ["apps", "credentials", "access_keys"] {
             for (name, line) in self.file.names[section] ?? [] { self.checkName(name, in: section, line) }
         }
     }

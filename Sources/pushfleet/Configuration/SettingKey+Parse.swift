@@ -1,4 +1,5 @@
 internal import Broker
+internal import Gateway
 internal import Push
 internal import Store
 internal import Wire
@@ -69,12 +70,33 @@ extension SettingKey {
                 )
             }
             return .number(number)
+        case .size(let range):
+            let size = try SizeText.parse(text)
+            guard range.contains(size) else {
+                throw ValueFault(
+                    phrase: "is out of range; it must be \(SizeText.format(range.lowerBound)) to "
+                        + SizeText.format(range.upperBound)
+                )
+            }
+            return .number(size)
         case .choice(let words):
             guard words.contains(text) else {
                 let near = EditDistance.nearest(to: text.utf8, among: words).map { "; did you mean \($0)?" }
                 throw ValueFault(
                     phrase: "must be one of \(words.joined(separator: ", "))\(near ?? "")"
                 )
+            }
+            return .text(text)
+        case .account:
+            guard text.utf8.count == 12, text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+                throw ValueFault(phrase: "is not 12 digits; put it in quotes, or YAML drops zeros in front")
+            }
+            return .text(text)
+        case .policy:
+            do throws(PolicyText.Problem) {
+                _ = try PolicyText.parse(text)
+            } catch {
+                throw ValueFault(phrase: error.phrase)
             }
             return .text(text)
         }

@@ -18,8 +18,14 @@ struct SettingKey: Sendable {
         case duration(ClosedRange<Duration>)
         /// A whole number in this range.
         case integer(ClosedRange<Int>)
+        /// Bytes in this range, with a unit: `256MB`.
+        case size(ClosedRange<Int>)
         /// One of these words.
         case choice([String])
+        /// An account of Amazon's: 12 digits.
+        case account
+        /// What an access key may do.
+        case policy
     }
 
     /// The words that lead to it; `*` stands for a name that the operator chooses.
@@ -68,7 +74,10 @@ struct SettingKey: Sendable {
             range.upperBound == .max
                 ? "number from \(range.lowerBound)"
                 : "number \(range.lowerBound) to \(range.upperBound)"
+        case .size(let range): "\(SizeText.format(range.lowerBound)) to \(SizeText.format(range.upperBound))"
         case .choice(let words): words.joined(separator: " or ")
+        case .account: "12 digits"
+        case .policy: "<action> on <resource>, …"
         }
     }
 }

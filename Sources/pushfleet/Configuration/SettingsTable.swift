@@ -7,7 +7,9 @@ enum SettingsTable {
     /// One for each processor core is plenty; every one has connections to RabbitMQ, Redis and Apple.
     static let loops = 1...64
 
-    static let keys: [SettingKey] = [
+    static let keys: [SettingKey] = Self.fleetKeys + Self.gatewayKeys + Self.logKeys
+
+    private static let fleetKeys: [SettingKey] = [
         SettingKey(
             "amqp.url",
             .amqpURL,
@@ -37,6 +39,17 @@ enum SettingsTable {
             "redis.ca_file",
             .file,
             "PEM file of the certificate authorities to trust for rediss; else the system's."
+        ),
+        SettingKey(
+            "redis.master_key",
+            .text,
+            isSecret: true,
+            "What credentials that rest in Redis are sealed with: 32 bytes in base64 or hexadecimal digits."
+        ),
+        SettingKey(
+            "redis.master_key_file",
+            .file,
+            "A file that holds it, for a mounted secret; one key a line: the first seals, all open."
         ),
         SettingKey(
             "budget.lease",
@@ -121,6 +134,19 @@ enum SettingsTable {
             .duration(.milliseconds(50) ... .seconds(60)),
             standard: "500ms",
             "How often a worker writes its counters to Redis."
+        ),
+        SettingKey(
+            "trail.keep",
+            .duration(.seconds(60)...Self.week),
+            standard: "24h",
+            "How long pushfleet find knows what happened to a message."
+        ),
+        SettingKey(
+            "trail.max_memory",
+            .size(0...(1 << 40)),
+            standard: "256MB",
+            "What that may take in Redis, for the whole fleet; at least 8MB, or 0 to write nothing. What went well goes "
+                + "first."
         ),
         SettingKey(
             "credentials.*.environment",
@@ -271,12 +297,6 @@ enum SettingsTable {
             .integer(0...100),
             standard: "50",
             "The percentage of BadDeviceToken and DeviceTokenNotForTopic among them that stops the app; 0 for never."
-        ),
-        SettingKey(
-            "log.level",
-            .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
-            standard: "info",
-            "How much a worker says on standard error."
         ),
     ]
 

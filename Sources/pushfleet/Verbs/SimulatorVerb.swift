@@ -154,7 +154,7 @@ struct SimulatorVerb: AsyncParsableCommand {
     func run() async throws {
         guard self.check.isEmpty else { return try ScenarioFile.check(self.check) }
         let settings = try self.settings()
-        signal(SIGPIPE, SIG_IGN)
+        ServerProcess.ignoreBrokenPipes()
         do {
             let simulator = try await Simulator.start(settings)
             Terminal.print("port=\(simulator.port)")

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Foundation
 internal import Logging
 internal import Worker
 
@@ -51,15 +50,7 @@ struct WorkerVerb: AsyncParsableCommand {
 
     func run() async throws {
         let loaded = try self.config.require([.servers, .keys])
-        // A peer that goes away while we write is an error on that socket, not the end of the process.
-        signal(SIGPIPE, SIG_IGN)
-        let level = Logger.Level(rawValue: loaded.logLevel) ?? .info
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
-        let logger = Logger(label: "pushfleet.worker")
+        let logger = ServerProcess.begin("pushfleet.worker", logLevel: loaded.logLevel)
         let settings = loaded.settings
         let option = self.config.file
         let loops = self.loops ?? settings.worker.loops

@@ -1,6 +1,6 @@
-internal import Foundation
 internal import Logging
 internal import Loop
+internal import Registry
 internal import Store
 internal import Worker
 
@@ -33,6 +33,10 @@ actor ConfigurationReload {
     /// Those of the file.
     private var ownApps: [AppSettings]
     private var credentials: [LoadedCredential]
+    private var ownCredentials: [CredentialSettings]
+    /// Those that apps in Redis bring along.
+    private var appCredentials = AppCredentials()
+    private var masterKeys: SealingKeys?
 
     /// - Parameter load: reads the configuration again, with all its files.
     init(
@@ -45,12 +49,14 @@ actor ConfigurationReload {
         self.logger = logger
         self.load = load
         self.file = loaded.file
-        self.watch = FileWatch(inUse: loaded.file.flatMap(Self.content))
+        self.watch = FileWatch(inUse: loaded.file.flatMap(FileWatch.content))
         self.settings = loaded.settings
         self.effective = loaded.effective
         self.source = AppSource(loaded.settings)
         self.ownApps = loaded.settings.apps
         self.credentials = loaded.credentials
+        self.ownCredentials = loaded.settings.credentials
+        self.masterKeys = loaded.masterKeys
         for credential in loaded.settings.credentials {
             guard let files = try? CredentialFiles.read(for: credential) else { continue }
             self.known[credential.name] = Known(settings: credential, watch: CredentialWatch(inUse: files))
@@ -80,7 +86,7 @@ actor ConfigurationReload {
 
     /// Looks whether files have changed.
     private func look() {
-        if let file, self.watch.looked(Self.content(of: file)) { self.reload(.fileChanged) }
+        if let file, self.watch.looked(FileWatch.content(of: file)) { self.reload(.fileChanged) }
         for name in self.known.keys.sorted() {
             guard var known = self.known[name] else { continue }
             let found = known.watch.looked(Self.read(known.settings))
@@ -94,12 +100,8 @@ actor ConfigurationReload {
     }
 
     private func hangUp() {
-        if let file { self.watch = FileWatch(inUse: Self.content(of: file)) }
+        if let file { self.watch = FileWatch(inUse: FileWatch.content(of: file)) }
         self.reload(.hangup)
-    }
-
-    private static func content(of file: String) -> [UInt8]? {
-        FileManager.default.contents(atPath: file).map { [UInt8]($0) }
     }
 
     private static func read(_ settings: CredentialSettings) -> CredentialWatch.Reading {
@@ -142,11 +144,13 @@ actor ConfigurationReload {
         var next = loaded.settings
         self.ownApps = next.apps
         self.credentials = loaded.credentials
-        next.apps = self.mergedApps(of: next, isAnew: true)
+        self.ownCredentials = next.credentials
+        self.masterKeys = loaded.masterKeys
+        self.merge(into: &next, isAnew: true)
         let change = FleetChange(from: self.settings, to: next)
         self.settings = change.settings
         let swapped = self.swapCredentials()
-        self.apply(change, loaded.credentials)
+        self.apply(change, loaded.credentials + self.appCredentials.loaded)
         self.logger.notice(
             "The configuration was read again",
             metadata: [
@@ -203,11 +207,11 @@ actor ConfigurationReload {
         case .apps(let stored):
             self.apps.take(stored)
             var next = self.settings
-            next.apps = self.mergedApps(of: next, isAnew: false)
+            self.merge(into: &next, isAnew: false)
             let change = FleetChange(from: self.settings, to: next)
             guard !change.isEmpty else { return }
             self.settings = change.settings
-            self.apply(change, [])
+            self.apply(change, self.appCredentials.loaded)
             let changes = change.actions.map(\.text).joined(separator: ", ")
             self.logger.notice("The apps in Redis have changed", metadata: ["changes": "\(changes)"])
         case .evicts(let memory):
@@ -224,11 +228,18 @@ actor ConfigurationReload {
     }
 
     /// What the file and Redis name together; what is wrong in Redis is told.
-    private func mergedApps(of settings: FleetSettings, isAnew: Bool) -> [AppSettings] {
-        let check = AppCheck(credentials: settings.credentials, loaded: self.credentials)
-        let outcome = self.apps.merge(with: self.ownApps, of: self.file ?? "the file", check, isAnew: isAnew)
+    private func merge(into settings: inout FleetSettings, isAnew: Bool) {
+        let own = self.ownCredentials
+        let isOther = self.appCredentials.take(self.apps.stored, keys: self.masterKeys, file: own, at: WallClock.now())
+        for credential in self.appCredentials.swapped {
+            for worker in self.workers { worker.use(credential) }
+        }
+        settings.credentials = own + self.appCredentials.loaded.map(\.settings)
+        let check = AppCheck(credentials: own, loaded: self.credentials, own: self.appCredentials)
+        let file = self.file ?? "the file"
+        let outcome = self.apps.merge(with: self.ownApps, of: file, check, isAnew: isAnew || isOther)
         for news in outcome.news { self.tell(news) }
-        return outcome.apps
+        settings.apps = outcome.apps
     }
 
     private func tell(_ news: FleetApps.News) {

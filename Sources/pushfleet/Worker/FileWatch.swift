@@ -1,4 +1,6 @@
-/// Decides when a file has changed and is whole: when a second look finds the same as the first. Does no I/O.
+internal import Foundation
+
+/// Decides when a file has changed and is whole: when a second look finds the same as the first.
 struct FileWatch: Equatable {
     /// What was acted on; nil for a file that is not there.
     private var handled: [UInt8]?
@@ -8,6 +10,9 @@ struct FileWatch: Equatable {
         self.handled = content
         self.last = content
     }
+
+    /// What is in a file now; nil if it is not there or cannot be read.
+    static func content(of file: String) -> [UInt8]? { FileManager.default.contents(atPath: file).map { [UInt8]($0) } }
 
     /// Takes what a look has found.
     /// - Returns: whether it is to be acted on; once for each change.

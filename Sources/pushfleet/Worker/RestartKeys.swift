@@ -3,6 +3,9 @@ internal import Worker
 /// Which changed keys hold only after a restart: those that neither belong to an app, nor to a credential that comes or
 /// goes, nor say which key or certificate a credential is.
 enum RestartKeys {
+    /// What is followed at once, or concerns no worker.
+    private static let ignored = ["apps.", "redis.master_key", "gateway.", "access_keys."]
+
     private static let swappable = [
         "team_id", "key_id", "key_file", "certificate_file", "private_key_file", "pkcs12_file", "passphrase",
         "passphrase_file",
@@ -16,7 +19,7 @@ enum RestartKeys {
         let (old, new) = (Self.values(before), Self.values(after))
         let (oldNames, newNames) = (Self.credentials(old), Self.credentials(new))
         return Set(old.keys).union(new.keys).filter { key in
-            guard old[key] != new[key], !key.hasPrefix("apps.") else { return false }
+            guard old[key] != new[key], !Self.ignored.contains(where: { key.hasPrefix($0) }) else { return false }
             guard let (name, field) = Self.credential(key) else { return true }
             return oldNames.contains(name) && newNames.contains(name) && !Self.swappable.contains(field)
         }.sorted()

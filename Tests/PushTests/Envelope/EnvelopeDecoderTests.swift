@@ -100,12 +100,15 @@ struct EnvelopeDecoderTests {
         #expect(job.topicOverride == "x.y")
     }
 
-    @Test("a token may have from 2 to 200 digits", arguments: [2, 4, 6, 8, 10, 14, 16, 18, 64, 96, 108, 160, 198, 200])
+    @Test(
+        "a token may have from 2 to 400 digits",
+        arguments: [2, 4, 6, 8, 10, 14, 16, 18, 64, 96, 108, 160, 200, 398, 400]
+    )
     func tokenLengths(length: Int) throws {
         let digits = String((0..<length).map { Array("0123456789abcdefABCDEF")[$0 % 22] })
         let job = try Self.decode(Self.body(tokens: "[\"\(digits)\"]"))
         #expect(job.token(0) == digits.lowercased())
-        var buffer = [UInt8](repeating: 0, count: 200)
+        var buffer = [UInt8](repeating: 0, count: 400)
         let count = buffer.withUnsafeMutableBytes { job.writeToken(0, to: $0) }
         #expect(String(decoding: buffer[..<count], as: UTF8.self) == digits.lowercased())
         var appended = Array("/3/device/".utf8)

@@ -85,7 +85,7 @@ extension EnvelopeDecoderTests {
         Case(Self.body(tokens: "[\"aa\\u0000\"]"), .invalidField, "tokens"),
         Case(Self.body(tokens: "[\"\\u0061a\"]"), .invalidField, "tokens"),
         Case(Self.body(tokens: "[\"１２\"]"), .invalidField, "tokens"),
-        Case(Self.body(tokens: "[\"\(Self.token(count: 202))\"]"), .invalidField, "tokens", "at most 200"),
+        Case(Self.body(tokens: "[\"\(Self.token(count: 402))\"]"), .invalidField, "tokens", "at most 400"),
         Case(Self.body(tokens: "[\"\(Self.token(count: 201))\"]"), .invalidField, "tokens"),
         Case(
             Self.body(tokens: "[\(Array(repeating: "\"aa\"", count: 1001).joined(separator: ","))]"),

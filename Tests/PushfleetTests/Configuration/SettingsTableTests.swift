@@ -1,5 +1,7 @@
 internal import Foundation
+internal import Gateway
 internal import Push
+internal import Store
 internal import Testing
 internal import Worker
 
@@ -20,6 +22,7 @@ internal import Worker
     func sameDefaults() throws {
         let settings = FleetSettings(amqp: ServerSettings(url: ""), redis: ServerSettings(url: ""))
         let retry = RetrySchedule.standard
+        let gateway = GatewaySettings()
         let durations: [String: Duration] = [
             "amqp.heartbeat": settings.amqpHeartbeat, "budget.lease": settings.budget.lease,
             "budget.heartbeat": settings.budget.heartbeat, "budget.quantum": settings.budget.quantum,
@@ -29,11 +32,15 @@ internal import Worker
             "worker.ping_interval": settings.worker.pingInterval,
             "worker.ping_timeout": settings.worker.pingTimeout,
             "worker.max_connection_age": settings.worker.maxConnectionAge,
+            "trail.keep": settings.trail.keep,
             "apps.*.retry.min_backoff": retry.minBackoff, "apps.*.retry.max_backoff": retry.maxBackoff,
-            "apps.*.retry.age_limit": retry.ageLimit,
+            "apps.*.retry.age_limit": retry.ageLimit, "gateway.skew": gateway.skew,
+            "gateway.request_timeout": gateway.requestTimeout, "gateway.drain_timeout": gateway.drainTimeout,
+            "gateway.webhooks.timeout": gateway.webhooks.timeout,
         ]
         let numbers: [String: Int] = [
             "budget.connect_rate": settings.budget.connectRate,
+            "trail.max_memory": settings.trail.maxMemory,
             "worker.loops": settings.worker.loops,
             "worker.streams_per_connection": settings.worker.streamsPerConnection,
             "worker.streams_per_token": settings.worker.streamsPerToken,
@@ -43,12 +50,15 @@ internal import Worker
             "worker.prefetch_per_connection": settings.worker.prefetchPerConnection,
             "apps.*.retry.max_doublings": retry.maxDoublings, "credentials.*.port": 443,
             "credentials.*.broadcast_connections": BroadcastHost(host: nil).connections,
+            "gateway.port": Int(gateway.port), "gateway.max_connections": gateway.connectionLimit,
+            "gateway.apns_connections": gateway.apns.maxConnections,
+            "gateway.webhooks.requests_per_host": gateway.webhooks.requestsPerHost,
         ]
         for key in SettingsTable.keys {
             let value = key.standard.flatMap { try? key.parse($0) }
             switch key.kind {
             case .duration: #expect(value == durations[key.pattern].map { .duration($0) }, "\(key.pattern)")
-            case .integer: #expect(value == numbers[key.pattern].map { .number($0) }, "\(key.pattern)")
+            case .integer, .size: #expect(value == numbers[key.pattern].map { .number($0) }, "\(key.pattern)")
             default: continue
             }
         }

@@ -42,6 +42,19 @@ import Testing
         }
     }
 
+    @Test func `A sealed credential is read with the apps, and goes with its app`() async throws {
+        try await Self.run { redis, session in
+            for app in ["a", "b"] {
+                try redis.cli("HSET", Keys.appCredentials, app, "sealed \(app)")
+                _ = try await session.run(StoredApps.put(app, "{}"))
+            }
+            #expect(try await StoredApps.read(from: session).credentials == ["a": "sealed a", "b": "sealed b"])
+            _ = try await session.run(StoredApps.remove("a"))
+            #expect(try await StoredApps.read(from: session).credentials == ["b": "sealed b"])
+            #expect(try redis.cli("TTL", Keys.appCredentials) == "-1")
+        }
+    }
+
     @Test func `A Redis that was flushed never has a version again that it had before`() async throws {
         try await Self.run { redis, session in
             var versions: Set<Int64> = []

@@ -38,7 +38,7 @@ import Testing
 
     @Test func `Nobody gets in without being named`() throws {
         #expect(try Self.words("default") == ["user", "default", "off"])
-        #expect(try Self.lines().count == 3)
+        #expect(try Self.lines().count == 4)
     }
 
     @Test func `A worker and the desk can do all they have to`() async throws {
@@ -102,6 +102,15 @@ import Testing
             flush.stop { completion($0 && flush.lastFailure == nil) }
         }
         #expect(isWritten)
+        await client.with { client, completion in
+            let trail = TrailFlush(worker: "w", settings: TrailSettings(), client: client, on: client.loop)
+            [TrailRig.token(1)].withUnsafeBufferPointer {
+                trail.append(TrailRig.message(), id: [109], tokens: $0, earlier: [])
+            }
+            // The flush must outlive its answer.
+            trail.stop { withExtendedLifetime(trail) { completion(()) } }
+        }
+        #expect(try await TrailReader(desk).find(.message([109])).stories.count == 1)
         let status = try await CounterReader(desk).read()
         #expect(status.totals == ["received": 1] && status.workers.count == 1 && status.pools.count == 1)
         _ = try await worker.run(WorkerBeat.goodbye(id))

@@ -1,0 +1,163 @@
+internal import Hummingbird
+internal import HummingbirdCore
+internal import HummingbirdTLS
+package import Logging
+internal import NIOCore
+internal import NIOSSL
+internal import Push
+internal import ServiceLifecycle
+
+/// Amazon SNS' mobile push, topics and subscriptions over HTTP, in front of Redis and RabbitMQ.
+///
+/// Keeps nothing of its own: any number of gateways may run side by side.
+package final class Gateway: Sendable {
+    /// The port that it listens on.
+    package let port: UInt16
+
+    let desk: GatewayDesk
+    private let outside: GatewayOutside
+    private let access: AccessBook
+    private let services: ServiceGroup
+    private let task: Task<Void, any Error>
+    private let drainTimeout: Duration
+    private let declaring: Task<Void, Never>
+
+    private init(
+        port: UInt16,
+        desk: GatewayDesk,
+        outside: GatewayOutside,
+        access: AccessBook,
+        services: ServiceGroup,
+        task: Task<Void, any Error>,
+        drainTimeout: Duration,
+        declaring: Task<Void, Never>
+    ) {
+        self.port = port
+        self.desk = desk
+        self.outside = outside
+        self.access = access
+        self.services = services
+        self.task = task
+        self.drainTimeout = drainTimeout
+        self.declaring = declaring
+    }
+
+    /// Starts it; when this returns it listens. Connecting to Redis and RabbitMQ goes on in the background.
+    /// - Throws: when the address cannot be listened on, or a certificate cannot be used.
+    package static func start(_ parts: GatewayParts, logger: Logger) async throws -> Gateway {
+        let metrics = Metrics()
+        let outside = GatewayOutside(parts.settings)
+        let desk = try GatewayDesk.start(parts, outside: outside, metrics: metrics)
+        do {
+            return try await Self.listen(parts, desk: desk, outside: outside, metrics: metrics, logger: logger)
+        } catch {
+            await desk.stop()
+            await outside.sender.stop()
+            throw error
+        }
+    }
+
+    private static func listen(
+        _ parts: GatewayParts,
+        desk: GatewayDesk,
+        outside: GatewayOutside,
+        metrics: Metrics,
+        logger: Logger
+    ) async throws -> Gateway {
+        let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
+        let settings = parts.settings
+        let topology = TopologyKeeper(parts.broker("declare"), logger: logger)
+        let service = GatewayService(
+            settings,
+            desk: desk,
+            outside: outside,
+            metrics: metrics,
+            topology: topology,
+            logger: logger
+        )
+        // Hummingbird's own lines name every request; ours are written where something is decided.
+        let quiet = Logger(label: "gateway.http") { _ in SwiftLogNoOpLogHandler() }
+        let application = Application(
+            responder: GatewayResponder(service: service),
+            server: try Self.server(settings),
+            configuration: ApplicationConfiguration(
+                address: .hostname(settings.host, port: Int(settings.port)),
+                availableConnectionsDelegate: .maximum(settings.connectionLimit, logger: quiet)
+            ),
+            onServerRunning: { channel in portFound.yield(channel.localAddress?.port ?? 0) },
+            logger: quiet
+        )
+        let services = ServiceGroup(configuration: .init(services: [application], logger: quiet))
+        let task = Task {
+            defer { portFound.finish() }
+            try await services.run()
+        }
+        for await port in ports {
+            outside.listens(on: port, settings)
+            return Gateway(
+                port: UInt16(port),
+                desk: desk,
+                outside: outside,
+                access: service.access,
+                services: services,
+                task: task,
+                drainTimeout: settings.drainTimeout,
+                declaring: Task {
+                    await topology.run()
+                    guard !Task.isCancelled else { return }
+                    await desk.ask { core, completion in
+                        core.isDeclared = true
+                        completion(())
+                    }
+                }
+            )
+        }
+        try await task.value
+        throw CancellationError()
+    }
+
+    private static func server(_ settings: GatewaySettings) throws -> HTTPServerBuilder {
+        let patience = TimeAmount.nanoseconds(settings.requestTimeout.nanoseconds)
+        let configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [RequestPatience(limit: patience)],
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: 16 * 1024,
+                // Pre-signed requests carry everything in the first line, which counts apart from these.
+                maxHeaderListSize: 32 * 1024,
+                maxHeaderFieldCount: 100
+            )
+        )
+        let http = HTTPServerBuilder { responder in
+            LoopChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
+        }
+        guard let files = settings.tls else { return http }
+        let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: files.privateKey, format: .pem))
+        )
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["http/1.1"]
+        return try .tls(http, tlsConfiguration: tls)
+    }
+
+    /// Goes by other access keys and master keys from now on; calls that were checked before go on. Everything else of the
+    /// settings stays as it was.
+    package func use(_ settings: GatewaySettings) {
+        self.access.use(settings)
+    }
+
+    /// Accepts nothing new, finishes the requests that are under way within the drain timeout, and closes.
+    package func stop() async {
+        await self.services.triggerGracefulShutdown()
+        let limit = Task { [task, drainTimeout] in
+            try await Task.sleep(for: drainTimeout)
+            task.cancel()
+        }
+        _ = await self.task.result
+        limit.cancel()
+        self.declaring.cancel()
+        await self.desk.stop()
+        await self.outside.sender.stop()
+    }
+}

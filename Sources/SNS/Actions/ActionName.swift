@@ -1,0 +1,36 @@
+/// The actions that the gateway knows. Amazon's others, such as those for text messages, it knows as little as one that is
+/// misspelt.
+package enum ActionName: String, CaseIterable, Sendable {
+    case createPlatformApplication = "CreatePlatformApplication"
+    case getPlatformApplicationAttributes = "GetPlatformApplicationAttributes"
+    case setPlatformApplicationAttributes = "SetPlatformApplicationAttributes"
+    case listPlatformApplications = "ListPlatformApplications"
+    case deletePlatformApplication = "DeletePlatformApplication"
+    case createPlatformEndpoint = "CreatePlatformEndpoint"
+    case getEndpointAttributes = "GetEndpointAttributes"
+    case setEndpointAttributes = "SetEndpointAttributes"
+    case listEndpointsByPlatformApplication = "ListEndpointsByPlatformApplication"
+    case deleteEndpoint = "DeleteEndpoint"
+    case createTopic = "CreateTopic"
+    case getTopicAttributes = "GetTopicAttributes"
+    case setTopicAttributes = "SetTopicAttributes"
+    case listTopics = "ListTopics"
+    case deleteTopic = "DeleteTopic"
+    case tagResource = "TagResource"
+    case untagResource = "UntagResource"
+    case listTagsForResource = "ListTagsForResource"
+    case addPermission = "AddPermission"
+    case removePermission = "RemovePermission"
+    case subscribe = "Subscribe"
+    case confirmSubscription = "ConfirmSubscription"
+    case unsubscribe = "Unsubscribe"
+    case listSubscriptions = "ListSubscriptions"
+    case listSubscriptionsByTopic = "ListSubscriptionsByTopic"
+    case getSubscriptionAttributes = "GetSubscriptionAttributes"
+    case setSubscriptionAttributes = "SetSubscriptionAttributes"
+    case publish = "Publish"
+    case publishBatch = "PublishBatch"
+
+    /// The version of the API.
+    package static let version = "2010-03-31"
+}
