@@ -1,0 +1,70 @@
+internal import Broker
+internal import Desk
+internal import Loop
+internal import Push
+internal import Store
+
+/// The fleet at one moment, as far as RabbitMQ and Redis answered; the same for all viewers.
+struct FleetPicture: Sendable {
+    /// By the clock of Redis, or by ours while that is away.
+    let time: UnixTime
+    let configured: ConfiguredFleet
+    let status: FleetStatus?
+    let queues: [QueueStatus]?
+    /// Why Redis, or RabbitMQ, did not answer.
+    let redisFailure: String?
+    let brokerFailure: String?
+    /// All that the configuration or the counters know, by name.
+    let apps: [AppRow]
+
+    init(
+        configured: ConfiguredFleet,
+        status: Result<FleetStatus, SourceFailure>,
+        queues: Result<[QueueStatus], SourceFailure>,
+        wallTime: UnixTime
+    ) {
+        self.configured = configured
+        self.status = try? status.get()
+        self.queues = try? queues.get()
+        self.redisFailure = status.failure?.text
+        self.brokerFailure = queues.failure?.text
+        self.time = self.status?.time ?? wallTime
+        self.apps = AppRow.rows(configured, self.status, self.queues)
+    }
+
+    /// Or what to answer without Redis.
+    func fleet() throws(Problem) -> FleetStatus {
+        guard let status = self.status else { throw .redisAway(self.redisFailure ?? "no answer") }
+        return status
+    }
+
+    /// Or what to answer without RabbitMQ.
+    func allQueues() throws(Problem) -> [QueueStatus] {
+        guard let queues = self.queues else { throw .brokerAway(self.brokerFailure ?? "no answer") }
+        return queues
+    }
+
+    func app(_ name: String) -> AppRow? { self.apps.first { $0.app == name } }
+}
+
+/// Why a server could not be asked.
+struct SourceFailure: Error, Equatable {
+    let text: String
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        guard case .failure(let failure) = self else { return nil }
+        return failure
+    }
+}
+
+extension Problem {
+    static func redisAway(_ reason: String) -> Problem {
+        .unavailable("Redis does not answer: \(reason)", "Look at Redis, then try again.")
+    }
+
+    static func brokerAway(_ reason: String) -> Problem {
+        .unavailable("RabbitMQ does not answer: \(reason)", "Look at RabbitMQ, then try again.")
+    }
+}

@@ -1,0 +1,105 @@
+internal import Broker
+internal import Desk
+internal import Logging
+internal import Loop
+internal import Push
+internal import Store
+
+/// Asks Redis and RabbitMQ for what viewers see: once a second at most, and only while somebody looks.
+actor FleetSource {
+    private let parts: DashboardParts
+    private let logger: Logger
+    private let link: ServerLinks
+    private var latest: (picture: FleetPicture, begun: MonotonicTime)?
+    private var reading: (task: Task<FleetPicture, Never>, begun: MonotonicTime)?
+    private var lastAsked: MonotonicTime?
+    private var stored: StoredApps?
+    private var configured: ConfiguredFleet
+    /// What was read before may lack what somebody has done since.
+    private var validFrom = MonotonicTime(nanoseconds: 0)
+
+    /// How old a picture may be before it is read anew.
+    static let freshness: Duration = .seconds(1)
+    /// How old it may be while the next one is being read.
+    private static let patience: Duration = .seconds(3)
+    /// After this long without a viewer nothing is read.
+    private static let interest: Duration = .seconds(15)
+
+    init(_ parts: DashboardParts, links: ServerLinks, logger: Logger) {
+        self.parts = parts
+        self.link = links
+        self.logger = logger
+        self.configured = parts.fleet(nil)
+    }
+
+    /// The fleet now, or as it was a moment ago.
+    func picture() async -> FleetPicture {
+        let now = MonotonicClock.now()
+        self.lastAsked = now
+        if let latest = self.latest, latest.begun >= self.validFrom {
+            let age = now - latest.begun
+            if age <= Self.freshness || (self.reading != nil && age <= Self.patience) { return latest.picture }
+        }
+        return await self.read(now)
+    }
+
+    /// Somebody has changed something: what is asked from here on is read after it.
+    func forget() { self.validFrom = MonotonicClock.now() }
+
+    /// The configuration may be another.
+    func reload() {
+        self.configured = self.parts.fleet(self.stored)
+        self.forget()
+    }
+
+    /// Keeps the picture fresh while somebody looks, until the task is cancelled.
+    func run() async {
+        while (try? await Task.sleep(for: Self.freshness)) != nil {
+            let now = MonotonicClock.now()
+            guard let asked = self.lastAsked, now - asked < Self.interest else { continue }
+            _ = await self.read(now)
+        }
+    }
+
+    private func read(_ now: MonotonicTime) async -> FleetPicture {
+        if let reading = self.reading, reading.begun >= self.validFrom { return await reading.task.value }
+        let task = Task { await self.readAnew() }
+        self.reading = (task, now)
+        let picture = await task.value
+        // Of two that overlap the one that began later knows more.
+        if (self.latest.map { $0.begun < now }) ?? true { self.latest = (picture, now) }
+        if self.reading?.begun == now { self.reading = nil }
+        return picture
+    }
+
+    private func readAnew() async -> FleetPicture {
+        await self.readApps()
+        let configured = self.configured
+        let links = self.link
+        async let status = links.askRedis { redis throws(RedisFailure) in
+            try await CounterReader(redis).read(pools: configured.credentials.map(\.pool))
+        }
+        async let queues = links.askBroker { broker throws(BrokerError) in
+            try await QueueStatus.read(apps: configured.appIDs, delays: configured.delays, from: broker)
+        }
+        return FleetPicture(
+            configured: configured,
+            status: await status,
+            queues: await queues,
+            wallTime: WallClock.now()
+        )
+    }
+
+    /// The apps in Redis, when they have changed.
+    private func readApps() async {
+        let version = self.stored?.version
+        let isKnown = self.stored != nil
+        let answer = await self.link.askRedis { redis throws(RedisFailure) -> StoredApps? in
+            let now = try await redis.send(StoredApps.versionQuestion).integer
+            return isKnown && now == version ? nil : try await StoredApps.read(from: redis)
+        }
+        guard case .success(let apps?) = answer else { return }
+        self.stored = apps
+        self.configured = self.parts.fleet(apps)
+    }
+}
