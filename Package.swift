@@ -55,7 +55,7 @@ let rooms: [Target] = [
         name: "Simulator",
         dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
     ),
-    .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push"]),
+    .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto]),
     .target(name: "WebServer", dependencies: ["Push", hummingbird, hummingbirdTLS, logging]),
     .target(
         name: "Gateway",

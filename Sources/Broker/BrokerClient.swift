@@ -57,17 +57,21 @@ package final class BrokerClient {
     // MARK: What lives on the connection
 
     /// Consumes from a queue from now on; see ``Consumer``. The queue need not exist yet.
-    /// - Parameter consumerTag: shown by the broker's tools; unique per client and queue.
+    /// - Parameters:
+    ///   - consumerTag: shown by the broker's tools; unique per client and queue.
+    ///   - readsAllHeaders: whether deliveries carry all their headers, for display.
     package func consume(
         queue: String,
         prefetch: Int,
         consumerTag: String,
+        readsAllHeaders: Bool = false,
         delegate: any ConsumerDelegate
     ) -> Consumer {
         let consumer = Consumer(
             queue: queue,
             prefetch: prefetch,
             tag: consumerTag,
+            readsAllHeaders: readsAllHeaders,
             client: self,
             backoff: self.settings.backoff,
             loop: self.loop,
@@ -89,8 +93,8 @@ package final class BrokerClient {
         return publisher
     }
 
-    func openChannel(_ handler: any ChannelHandler) -> Channel? {
-        self.connection?.openChannel(handler)
+    func openChannel(_ handler: any ChannelHandler, readsAllHeaders: Bool) -> Channel? {
+        self.connection?.openChannel(handler, readsAllHeaders: readsAllHeaders)
     }
 
     func forget(_ consumer: Consumer) {

@@ -46,6 +46,10 @@ enum HeaderReader {
             headers.once = field.text.map { self.cut($0) }
         } else if key.equals("x-pushfleet-schedule") {
             headers.schedule = field.text.map { self.cut($0) }
+        } else if key.equals("x-pushfleet-replay") {
+            headers.replay = field.text.map { self.cut($0) }
+        } else if key.equals("x-pushfleet-unfinished") {
+            headers.isUnfinished = UInt32(field.kind) == AMQP_FIELD_KIND_BOOLEAN.rawValue && field.value.boolean != 0
         } else if key.equals("x-first-death-reason"), let text = field.text {
             headers.firstDeathReason = self.deathReason(text)
         }

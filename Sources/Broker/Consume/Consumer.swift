@@ -25,6 +25,7 @@ package final class Consumer {
 
     package let queue: String
     private let tag: String
+    private let readsAllHeaders: Bool
     private let loop: EventLoop
     private unowned let client: BrokerClient
     /// Held until the end: a weak reference would make every reference to it dearer.
@@ -43,6 +44,8 @@ package final class Consumer {
     private var lastSettlement: MonotonicTime?
     private var finishing: Finishing?
     private var isOverdue = false
+    /// What the queue held when it was found, before any of it was taken; nil as long as it was not.
+    package private(set) var depthWhenFound: BrokerSession.QueueDepth?
     /// The last state reported.
     package private(set) var state = State.disconnected
     /// Whether it asks for deliveries. Some come although it does not: they were on their way when it stopped.
@@ -52,6 +55,7 @@ package final class Consumer {
         queue: String,
         prefetch: Int,
         tag: String,
+        readsAllHeaders: Bool,
         client: BrokerClient,
         backoff: ReconnectBackoff,
         loop: EventLoop,
@@ -59,6 +63,7 @@ package final class Consumer {
     ) {
         self.queue = queue
         self.tag = tag
+        self.readsAllHeaders = readsAllHeaders
         self.client = client
         self.loop = loop
         self.backoff = backoff
@@ -191,7 +196,7 @@ package final class Consumer {
     private func perform(_ action: ConsumerMachine.Action) {
         switch action {
         case .openChannel:
-            guard let channel = self.client.openChannel(self) else { return }
+            guard let channel = self.client.openChannel(self, readsAllHeaders: self.readsAllHeaders) else { return }
             self.channel = channel
         case .lookForQueue:
             self.channel?.declareQueue(self.queue, passive: true)
@@ -279,11 +284,12 @@ extension Consumer: ChannelHandler {
     func channel(_ channel: Channel, didReceive method: ChannelMethod) {
         guard channel === self.channel else { return }
         switch method {
-        case .queueDeclareOK:
+        case .queueDeclareOK(let messages, let consumers):
             if let finishing = self.finishing, finishing.hasAsked {
                 self.finishing = nil
                 return finishing.completion()
             }
+            self.depthWhenFound = BrokerSession.QueueDepth(messages: Int(messages), consumers: Int(consumers))
             self.act(on: .queueFound)
         case .consumeOK:
             self.consumingSince = self.loop.now

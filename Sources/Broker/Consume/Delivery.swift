@@ -41,6 +41,10 @@ package struct DeliveryHeaders: Equatable, Sendable {
     package internal(set) var once: String?
     /// `x-pushfleet-schedule`: the name under which a push that waits for its time may be cancelled.
     package internal(set) var schedule: String?
+    /// `x-pushfleet-replay`: the dead letter that was published again as this message.
+    package internal(set) var replay: String?
+    /// `x-pushfleet-unfinished`: some of its tokens may be done, as of a message that is delivered again.
+    package internal(set) var isUnfinished = false
     /// `x-delivery-count`: how often a quorum queue handed it out before. Written by the broker.
     package internal(set) var deliveryCount = 0
     /// `x-first-death-reason` as the broker, or whoever copied the message, wrote it. For display only.
@@ -57,6 +61,8 @@ package struct DeliveryHeaders: Equatable, Sendable {
     package static let reasonName = "x-pushfleet-reason"
     package static let onceName = "x-pushfleet-once"
     package static let scheduleName = "x-pushfleet-schedule"
+    package static let replayName = "x-pushfleet-replay"
+    package static let unfinishedName = "x-pushfleet-unfinished"
 
     /// Why the broker dead-lettered a message (https://www.rabbitmq.com/dlx.html).
     package enum DeathReason: String, Sendable {

@@ -23,6 +23,10 @@ package enum FleetTopology {
     /// How often RabbitMQ hands out a message before it calls it poison. High, as on RabbitMQ 3.10 every worker that
     /// crashes or loses its connection counts for all messages that it held.
     package static let deliveryLimit = 100
+    /// How often dead letters may be looked at: each look takes them and gives them back, which the queue counts, and
+    /// what is beyond the limit is gone. RabbitMQ 4 has a limit of 20 if none is given, and 3 does not take the -1 that
+    /// means none to it (https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling).
+    package static let deadLetterLookLimit: Int64 = 2_000_000_000
     /// How long feedback and receipts wait for somebody to take them.
     package static let feedbackTTL = Duration.seconds(14 * 24 * 3600)
 
@@ -52,7 +56,7 @@ package enum FleetTopology {
         ])
         let poisonStop = [Header("x-delivery-limit", .integer(Int64(deliveryLimit)))]
         topology.add(queue: self.unrouted, poisonStop + self.deadLettering(to: self.dead))
-        topology.add(queue: self.dead, [])
+        topology.add(queue: self.dead, [Header("x-delivery-limit", .integer(self.deadLetterLookLimit))])
         let expiry = [Header("x-message-ttl", .integer(self.feedbackTTL.milliseconds))]
         topology.add(queue: self.feedback, expiry, routingKey: "#.gone")
         topology.bindings.append(.init(queue: self.feedback, exchange: self.feedback, routingKey: "#.channel_gone"))
