@@ -6,6 +6,8 @@ internal import Store
 
 /// The fleet at one moment, as far as RabbitMQ and Redis answered; the same for all viewers.
 struct FleetPicture: Sendable {
+    /// When its reading began.
+    let begun: MonotonicTime
     /// By the clock of Redis, or by ours while that is away.
     let time: UnixTime
     let configured: ConfiguredFleet
@@ -19,10 +21,12 @@ struct FleetPicture: Sendable {
 
     init(
         configured: ConfiguredFleet,
+        begun: MonotonicTime,
         status: Result<FleetStatus, SourceFailure>,
         queues: Result<[QueueStatus], SourceFailure>,
         wallTime: UnixTime
     ) {
+        self.begun = begun
         self.configured = configured
         self.status = try? status.get()
         self.queues = try? queues.get()
@@ -43,6 +47,9 @@ struct FleetPicture: Sendable {
         guard let queues = self.queues else { throw .brokerAway(self.brokerFailure ?? "no answer") }
         return queues
     }
+
+    /// In the dead-letter queue; nil if that is not known.
+    var deadLetters: Int? { self.queues?.first { $0.role == .dead }?.depth?.messages }
 
     func app(_ name: String) -> AppRow? { self.apps.first { $0.app == name } }
 }

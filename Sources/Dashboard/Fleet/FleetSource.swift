@@ -18,6 +18,9 @@ actor FleetSource {
     /// What was read before may lack what somebody has done since.
     private var validFrom = MonotonicTime(nanoseconds: 0)
 
+    /// How many dead letters there are while a look of ours holds them, so that RabbitMQ counts none.
+    private var heldDeadLetters: Int?
+
     /// How old a picture may be before it is read anew.
     static let freshness: Duration = .seconds(1)
     /// How old it may be while the next one is being read.
@@ -72,7 +75,12 @@ actor FleetSource {
         return picture
     }
 
+    /// A look at the dead letters begins, or, with nil, is over.
+    func deadLettersAreHeld(_ count: Int?) { self.heldDeadLetters = count }
+
     private func readAnew() async -> FleetPicture {
+        let begun = MonotonicClock.now()
+        let held = self.heldDeadLetters
         await self.readApps()
         let configured = self.configured
         let links = self.link
@@ -82,12 +90,26 @@ actor FleetSource {
         async let queues = links.askBroker { broker throws(BrokerError) in
             try await QueueStatus.read(apps: configured.appIDs, delays: configured.delays, from: broker)
         }
+        let found = await queues
+        let dead = held ?? self.heldDeadLetters
         return FleetPicture(
             configured: configured,
+            begun: begun,
             status: await status,
-            queues: await queues,
+            queues: found.map { queues in dead.map { Self.counting($0, in: queues) } ?? queues },
             wallTime: WallClock.now()
         )
+    }
+
+    private static func counting(_ dead: Int, in queues: [QueueStatus]) -> [QueueStatus] {
+        queues.map { queue in
+            guard queue.role == .dead, let depth = queue.depth else { return queue }
+            return QueueStatus(
+                name: queue.name,
+                role: .dead,
+                depth: BrokerSession.QueueDepth(messages: dead, consumers: depth.consumers)
+            )
+        }
     }
 
     /// The apps in Redis, when they have changed.

@@ -12,6 +12,9 @@ package struct ConfiguredFleet: Sendable, Equatable {
         package var credential: String
         /// Its keys in the configuration, with their values as text.
         package var settings: [String: String]
+        /// What its workers check payloads by.
+        package var fit = PayloadFit.reject
+        package var lint = PayloadLint.Mode.off
 
         package init(id: String, origin: Origin, credential: String, settings: [String: String]) {
             self.id = id

@@ -52,12 +52,14 @@ extension ConfiguredFleet {
         let apps = fleet.settings.apps.map { app in
             let report = reports[app.id]
             let values = (report?.values ?? []).compactMap { value in value.value.map { (value.key, $0) } }
-            return App(
+            var shown = App(
                 id: app.id,
                 origin: report?.source == "redis" ? .redis : .file,
                 credential: app.credential,
                 settings: Dictionary(values, uniquingKeysWith: { first, _ in first })
             )
+            (shown.fit, shown.lint) = (app.fit, app.lint)
+            return shown
         }
         self.init(
             apps: apps,

@@ -101,7 +101,7 @@ package struct DeadLetter: Sendable {
     }
 
     /// The same without its body, for lists.
-    consuming func summary() -> DeadLetter {
+    package consuming func summary() -> DeadLetter {
         self.body = []
         return self
     }

@@ -1,0 +1,142 @@
+internal import Broker
+internal import Desk
+internal import Loop
+internal import Push
+internal import Synchronization
+
+/// What lies in the dead-letter queue, as it was a moment ago; the same for all viewers.
+///
+/// AMQP can only take messages, so that a look holds all of them for a second or two: it is taken when somebody asks and
+/// the queue's count says that there is something new, and not while a job of this dashboard is at it.
+actor DeadIndex {
+    /// One look.
+    struct Contents: Sendable {
+        /// Without bodies, the last to die first.
+        var letters: [DeadLetter] = []
+        /// Of the newest, as many as fit ``bodyBudget``.
+        var bodies: [DeadLetterID: [UInt8]] = [:]
+        /// In the queue when the look began.
+        var ready = 0
+    }
+
+    private let desk: DeadLetterDesk
+    private let source: FleetSource
+    private let jobs: JobBoard
+    private var latest: (contents: Contents, ended: MonotonicTime)?
+    private var looking: (task: Task<Result<Contents, Problem>, Never>, begun: MonotonicTime)?
+    private var validFrom = MonotonicTime(nanoseconds: 0)
+
+    /// Looks are at least so far apart, unless somebody has acted.
+    private static let interval: Duration = .seconds(5)
+    /// Letters may change places with their number unchanged.
+    private static let oldest: Duration = .seconds(60)
+    static let bodyBudget = 64 << 20
+
+    init(_ broker: BrokerSettings, _ source: FleetSource, jobs: JobBoard) {
+        self.desk = DeadLetterDesk(broker, timeout: .seconds(10))
+        self.source = source
+        self.jobs = jobs
+    }
+
+    /// The letters, for somebody who looks.
+    func contents() async throws(Problem) -> Contents {
+        let picture = await self.source.picture()
+        let now = MonotonicClock.now()
+        guard let latest = self.latest, latest.ended >= self.validFrom else { return try await self.look() }
+        guard await !self.jobs.isBusy else { return latest.contents }
+        let age = now - latest.ended
+        let hasNews = picture.begun > latest.ended && picture.deadLetters != latest.contents.ready
+        if self.looking == nil, (hasNews && age > Self.interval) || age > Self.oldest {
+            // Whoever asks now gets what is known; whoever asks again gets what this finds.
+            Task { _ = try? await self.look() }
+        }
+        return latest.contents
+    }
+
+    /// The letters, for somebody who acts: read after this call began.
+    func contentsNow() async throws(Problem) -> Contents {
+        self.forget()
+        return try await self.look()
+    }
+
+    /// Somebody has acted: what was read before does not count any more.
+    func forget() { self.validFrom = MonotonicClock.now() }
+
+    /// One letter with its body; nil if it is not in the queue.
+    func letter(_ id: DeadLetterID) async throws(Problem) -> (letter: DeadLetter, body: [UInt8])? {
+        let contents = try await self.contents()
+        guard let letter = contents.letters.first(where: { $0.id == id }) else { return nil }
+        if let body = contents.bodies[id] { return (letter, body) }
+        do throws(DeadLetterFailure) {
+            return try await self.desk.letter(id).map { ($0, $0.body) }
+        } catch {
+            throw .dead(error)
+        }
+    }
+
+    private func look() async throws(Problem) -> Contents {
+        if let looking = self.looking, looking.begun >= self.validFrom { return try await looking.task.value.get() }
+        let now = MonotonicClock.now()
+        let before = self.looking?.task
+        let known = self.latest?.contents.ready
+        let (desk, source) = (self.desk, self.source)
+        let task = Task { () -> Result<Contents, Problem> in
+            _ = await before?.value
+            await source.deadLettersAreHeld(known ?? source.picture().deadLetters)
+            let result = await Self.look(desk)
+            await source.deadLettersAreHeld(nil)
+            return result
+        }
+        self.looking = (task, now)
+        let result = await task.value
+        if self.looking?.begun == now { self.looking = nil }
+        if case .success(let contents) = result { self.latest = (contents, MonotonicClock.now()) }
+        return try result.get()
+    }
+
+    private static func look(_ desk: DeadLetterDesk) async -> Result<Contents, Problem> {
+        let gathering = Mutex(Gathering())
+        do throws(DeadLetterFailure) {
+            let look = try await desk.read { letter in gathering.withLock { $0.add(letter) } }
+            return .success(gathering.withLock { $0.contents(ready: look.ready) })
+        } catch {
+            return .failure(.dead(error))
+        }
+    }
+
+    /// Letters in the queue's order, which is nearly that of their deaths.
+    private struct Gathering {
+        private var letters: [DeadLetter] = []
+        private var bodies: [(id: DeadLetterID, bytes: [UInt8])] = []
+        private var first = 0
+        private var size = 0
+
+        mutating func add(_ letter: DeadLetter) {
+            self.bodies.append((letter.id, letter.body))
+            self.size += letter.body.count
+            while self.size > DeadIndex.bodyBudget, self.first < self.bodies.count {
+                self.size -= self.bodies[self.first].bytes.count
+                self.bodies[self.first].bytes = []
+                self.first += 1
+            }
+            self.letters.append(letter.summary())
+        }
+
+        func contents(ready: Int) -> Contents {
+            Contents(
+                letters: self.letters.sorted(by: DeadLetterLook.isLater),
+                bodies: Dictionary(
+                    self.bodies[self.first...].map { ($0.id, $0.bytes) },
+                    uniquingKeysWith: { first, _ in first }
+                ),
+                ready: ready
+            )
+        }
+    }
+}
+
+extension Problem {
+    static func dead(_ failure: DeadLetterFailure) -> Problem {
+        .unavailable("the dead letters cannot be read: \(failure)", "Look at RabbitMQ, then try again.")
+    }
+}
