@@ -28,6 +28,11 @@ package final class BrokerSession: Sendable {
         /// Messages ready to be handed out; those held by consumers do not count.
         package let messages: Int
         package let consumers: Int
+
+        package init(messages: Int, consumers: Int) {
+            self.messages = messages
+            self.consumers = consumers
+        }
     }
 
     // MARK: Life

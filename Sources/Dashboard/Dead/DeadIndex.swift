@@ -19,7 +19,7 @@ actor DeadIndex {
         var ready = 0
     }
 
-    private let desk: DeadLetterDesk
+    nonisolated let desk: DeadLetterDesk
     private let source: FleetSource
     private let jobs: JobBoard
     private var latest: (contents: Contents, ended: MonotonicTime)?
@@ -82,7 +82,8 @@ actor DeadIndex {
         let (desk, source) = (self.desk, self.source)
         let task = Task { () -> Result<Contents, Problem> in
             _ = await before?.value
-            await source.deadLettersAreHeld(known ?? source.picture().deadLetters)
+            let count: Int? = if let known { known } else { await source.picture().deadLetters }
+            await source.deadLettersAreHeld(count)
             let result = await Self.look(desk)
             await source.deadLettersAreHeld(nil)
             return result

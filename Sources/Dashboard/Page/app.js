@@ -68,6 +68,7 @@ export default function app(desk) {
         paused.until_ms && [paused.cause === 'hand' ? ', until ' : ', next probe ',
           moment(paused.until_ms, value.time_ms)],
         paused.probed_by && [', probed by ', name(paused.probed_by)]]);
+      flow.element.hidden = !value.minutes;
       flow.set(value.minutes);
       lanes = value.lanes;
       measures.set(MEASURES);

@@ -51,8 +51,8 @@ export default function overview() {
   ], { caption: 'The oldest message in each place', key: ([key]) => key });
   const busiest = table([
     { label: 'App', cell: (app) => link('app', { app: app.app }, name(app.app)), sign: (app) => app.app, kind: 'wide' },
-    { label: 'Half an hour', cell: (app) => sparkline(app.series, 'Delivered'), sign: (app) => app.series.join(),
-      kind: 'drawn' },
+    { label: 'Half an hour', cell: (app) => app.series && sparkline(app.series, 'Delivered'),
+      sign: (app) => (app.series || []).join(), kind: 'drawn' },
     { label: 'Last minute', cell: (app) => count(app.delivered_minute), kind: 'number' },
     { label: 'Waiting', cell: (app) => count(app.waiting), kind: 'number' },
   ], { caption: 'Busiest apps', key: (app) => app.app, empty: 'No app has sent anything.' });
@@ -107,7 +107,7 @@ export default function overview() {
       latency.p99_ms === undefined ? 'not known' : `99 of 100 within ${duration(latency.p99_ms)}`, series.apns_p50_ms,
         'Milliseconds');
     setTile(tiles.dead, 'Dead letters', brief(counts.dead),
-      done.dead_lettered ? `${count(done.dead_lettered.hour)} in the last hour` : 'not known since when',
+      done.dead_lettered?.hour === undefined ? 'not known since when' : `${count(done.dead_lettered.hour)} in the last hour`,
         series.dead_lettered, 'Dead-lettered');
     flow.element.hidden = speed.element.hidden = !value.series;
     flow.set(value.series);

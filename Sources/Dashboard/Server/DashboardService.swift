@@ -9,6 +9,7 @@ final class DashboardService: Sendable {
     let links: ServerLinks
     let doorkeeper: Doorkeeper
     let jobs: JobBoard
+    let dead: DeadIndex
     let hub: EventHub
     let actions: ActionLog
     let logger: Logger
@@ -20,13 +21,15 @@ final class DashboardService: Sendable {
         self.source = FleetSource(parts, links: self.links, logger: logger)
         self.doorkeeper = Doorkeeper(parts.settings)
         self.jobs = JobBoard()
+        self.dead = DeadIndex(parts.broker, self.source, jobs: self.jobs)
         self.hub = EventHub(self.source, self.doorkeeper, jobs: self.jobs)
         self.actions = ActionLog(links: self.links, logger: logger)
     }
 
-    /// How long a body this call may have; nil if it may have none.
+    /// Bytes of a body that this call may have.
     func bodyLimit(_ call: Call) -> Int {
-        guard let route = Route(path: call.path), call.method != "GET" else { return 0 }
+        guard call.method != "GET" else { return 0 }
+        guard let route = Route(path: call.path) else { return Self.strangersLimit }
         // Strangers have nothing long to say.
         return self.doorkeeper.visitor(call, isCall: false) == nil ? Self.strangersLimit : route.bodyLimit
     }

@@ -1,3 +1,4 @@
+internal import APNs
 internal import Dashboard
 internal import Foundation
 internal import Push
