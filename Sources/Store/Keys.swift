@@ -22,6 +22,7 @@
 /// | `pf:{apps}:version` | string | grows with every change of an app or credential | for good |
 /// | `pf:calls:{access key}` | string | the bucket of its calls, and when it was looked at, see ``CallPermits`` | until it is full, and a minute |
 /// | `pf:first:{message}` | string | which of several publishes of a message counts, see ``OnceClaim`` | an hour to a day |
+/// | `pf:first:letter:{letter}` | string | which of several replays of a dead letter counts, see ``OnceClaim`` | a day |
 /// | `pf:scheduled:{name}` | string | whether a push may still be cancelled, see ``ScheduledPush`` | a day after its time |
 /// | `pf:{trail}:index` | hash | the trail's generations and what it takes, see ``TrailScript`` | what `trail.keep` says |
 /// | `pf:{trail}:session:run` | hash | `worker`, and the texts that one worker's records name by numbers | the same |
@@ -69,6 +70,8 @@ package enum Keys {
     package static func scheduled(_ name: String) -> String { "pf:scheduled:{\(name)}" }
 
     package static func first(message: String) -> String { "pf:first:{\(message)}" }
+
+    package static func first(letter: String) -> String { "pf:first:letter:{\(letter)}" }
 
     package static let dashboardActions = "pf:{dashboard}:actions"
 

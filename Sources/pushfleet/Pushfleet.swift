@@ -29,7 +29,8 @@ struct Pushfleet: AsyncParsableCommand {
     )
 
     private static let verbs: [any ParsableCommand.Type] = [
-        WorkerVerb.self, GatewayVerb.self, DashboardVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, FindVerb.self,
+        WorkerVerb.self, GatewayVerb.self, DashboardVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self,
+        FindVerb.self, DeadVerb.self,
         AppVerb.self, PauseVerb.self, ResumeVerb.self, DoctorVerb.self, SimulatorVerb.self, ChannelVerb.self,
         ScheduleVerb.self, LintVerb.self,
         ExplainVerb.self,

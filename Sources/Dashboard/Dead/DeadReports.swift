@@ -130,14 +130,13 @@ struct DeadDetail: Encodable {
     /// - Parameter showsTokens: to who may act; others see them as in logs.
     init(_ letter: DeadLetter, body: [UInt8], rules: ReplayRules, showsTokens: Bool, at now: UnixTime) {
         let problem = rules.problem(routingKey: letter.routingKey, body: body, now: now)
-        let shown = body.prefix(Self.bodyLimit)
+        let shown = (showsTokens ? body : MaskedTokens.body(body)).prefix(Self.bodyLimit)
         let text = String(validating: shown, as: UTF8.self)
         self.report = DeadReport(letter)
         self.rest = Rest(
             timeMs: now.milliseconds,
-            headers: Self.headers(letter).mapValues { showsTokens ? $0 : Redaction.shortened($0) },
-            body: text.map { showsTokens ? $0 : Redaction.shortened($0) }
-                ?? (showsTokens ? Data(shown).base64EncodedString() : ""),
+            headers: Self.headers(letter),
+            body: text ?? Data(shown).base64EncodedString(),
             bodyEncoding: text == nil ? "base64" : "utf8",
             bodyBytes: body.count,
             canReplay: problem == nil,
@@ -161,30 +160,5 @@ struct DeadDetail: Encodable {
         headers["content_type"] = letter.contentType.isEmpty ? nil : letter.contentType
         headers["timestamp"] = letter.published.map { "\($0.seconds)" }
         return headers
-    }
-}
-
-/// Device tokens in text, as logs show them.
-enum Redaction {
-    /// Apple's have 64 digits and more; what is shorter is likely to be something else.
-    private static let least = 32
-
-    static func shortened(_ text: String) -> String {
-        var result = ""
-        var run = ""
-        func end() {
-            result += run.utf8.count >= Self.least ? DeviceToken.redacted(run) : run
-            run = ""
-        }
-        for character in text.unicodeScalars {
-            if character.isASCII, Hex.value(UInt8(character.value)) != nil {
-                run.unicodeScalars.append(character)
-            } else {
-                if !run.isEmpty { end() }
-                result.unicodeScalars.append(character)
-            }
-        }
-        end()
-        return result
     }
 }

@@ -9,6 +9,8 @@ internal import Push
 package struct DeadLetterDesk: Sendable {
     let broker: BrokerSettings
     let timeout: Duration
+    /// After which a job lets go of all letters and takes them anew.
+    var roundTime = Duration.seconds(600)
 
     /// - Parameter timeout: for connecting, and for how long RabbitMQ may be silent.
     package init(_ broker: BrokerSettings, timeout: Duration = .seconds(10)) {

@@ -50,6 +50,8 @@ package enum CounterField: String, CaseIterable, Sendable {
     case credentialsRefused = "credentials_refused"
     /// Times a notification waited because the app's rate was used up.
     case rateLimited = "rate_limited"
+    /// Notifications of dead letters that were replayed and taken up; each once, however often they are published again.
+    case replayed
 
     /// Its place among all cases; the hot path adds by it.
     var index: Int {
@@ -79,6 +81,7 @@ package enum CounterField: String, CaseIterable, Sendable {
         case .credentialSwaps: 21
         case .credentialsRefused: 22
         case .rateLimited: 23
+        case .replayed: 24
         }
     }
 }

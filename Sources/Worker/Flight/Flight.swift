@@ -21,6 +21,8 @@ final class Flight {
     let once: String?
     /// The name under which it can be cancelled until it is due.
     let schedule: String?
+    /// The dead letter that it was, if it is replayed.
+    let replay: String?
     /// When it was published, for measuring; when it was received, if nobody said.
     let published: UnixTime
     /// When it came here.
@@ -80,6 +82,7 @@ final class Flight {
         self.foreignHeaders = delivery.headers.foreign
         self.once = delivery.headers.once
         self.schedule = delivery.headers.schedule
+        self.replay = delivery.headers.replay
         self.published = min(delivery.timestamp ?? delivery.headers.firstSeen ?? now, now)
         self.received = now
         self.start = start

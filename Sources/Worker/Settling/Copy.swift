@@ -70,6 +70,7 @@ struct CopyWriter {
     private func unsent(_ flight: Flight) -> MessageProperties {
         var properties = self.properties(flight, attempts: flight.attempts)
         if let once = flight.once { properties.headers.append(Header(HeaderName.once, .string(once))) }
+        if let replay = flight.replay { properties.headers.append(Header(HeaderName.replay, .string(replay))) }
         if let schedule = flight.schedule { properties.headers.append(Header(HeaderName.schedule, .string(schedule))) }
         return properties
     }
@@ -183,6 +184,7 @@ enum HeaderName {
     static let reason = DeliveryHeaders.reasonName
     static let once = DeliveryHeaders.onceName
     static let schedule = DeliveryHeaders.scheduleName
+    static let replay = DeliveryHeaders.replayName
     static let apnsReason = "x-pushfleet-apns-reason"
     static let field = "x-pushfleet-field"
     static let detail = "x-pushfleet-detail"

@@ -19,7 +19,12 @@ extension WorkerLoop {
     private func claimOnce(_ id: FlightID, then goOn: @escaping () -> Void) {
         let flight = self.flights[id]
         guard let mark = flight.once else { return goOn() }
-        let call = OnceClaim.call(message: flight.messageName, mark: mark, tokenCount: flight.job.tokenCount)
+        let call =
+            if let letter = flight.replay {
+                OnceClaim.call(letter: letter, mark: mark)
+            } else {
+                OnceClaim.call(message: flight.messageName, mark: mark, tokenCount: flight.job.tokenCount)
+            }
         self.ask(call, for: id, orCount: .alreadyDone, then: goOn)
     }
 
@@ -32,8 +37,13 @@ extension WorkerLoop {
     ) {
         self.redis.run(call) { [unowned self] result in
             guard self.flights.contains(id), !self.flights[id].isLost else { return }
-            guard case .success(.integer(0)) = result else { return goOn() }
             let flight = self.flights[id]
+            guard case .success(.integer(0)) = result else {
+                if field == .alreadyDone, flight.replay != nil, case .success(.integer(1)) = result {
+                    self.counters.add(.replayed, flight.line.counters, Int64(flight.job.tokenCount))
+                }
+                return goOn()
+            }
             self.counters.add(field, flight.line.counters, Int64(flight.job.tokenCount))
             self.drop(id, isCancelled: field == .cancelled)
         }

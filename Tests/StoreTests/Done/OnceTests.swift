@@ -10,12 +10,22 @@ import Testing
         seconds: Int
     ) async throws {
         try await Self.with { session, name in
-            for (mark, isFirst) in [("a", true), ("b", false), ("a", true), ("b", false)] {
+            for (mark, answer) in [("a", 1), ("b", 0), ("a", 2), ("b", 0)] {
                 let call = OnceClaim.call(message: name, mark: mark, tokenCount: count)
-                #expect(try await session.run(call).integer == (isFirst ? 1 : 0))
+                #expect(try await session.run(call).integer == Int64(answer))
             }
             let life = try #require(try await session.send(RedisCommand("TTL", Keys.first(message: name))).integer)
             #expect((Int64(seconds) - 60...Int64(seconds)).contains(life))
+        }
+    }
+
+    @Test func `Replays are told apart by dead letter, not by message, and remembered for a day`() async throws {
+        try await Self.with { session, name in
+            #expect(try await session.run(OnceClaim.call(letter: name, mark: "a")).integer == 1)
+            #expect(try await session.run(OnceClaim.call(letter: name, mark: "b")).integer == 0)
+            #expect(try await session.run(OnceClaim.call(message: name, mark: "b", tokenCount: 1)).integer == 1)
+            let life = try #require(try await session.send(RedisCommand("TTL", Keys.first(letter: name))).integer)
+            #expect((24 * 3600 - 60...24 * 3600).contains(life))
         }
     }
 

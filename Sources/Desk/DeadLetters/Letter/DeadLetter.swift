@@ -41,6 +41,8 @@ package struct DeadLetter: Sendable {
     package let headers: [Header]
     /// How many tokens the body names, 1 for a channel; nil if it is no message of the contract.
     package let tokens: Int?
+    /// Whether it goes to a broadcast channel.
+    package let isBroadcast: Bool
     package let bodyBytes: Int
     /// Empty where only summaries were asked for.
     package private(set) var body: [UInt8]
@@ -80,6 +82,7 @@ package struct DeadLetter: Sendable {
         self.version = reader.text(DeadLetterHeader.version)
         self.isUnfinished = reader.isUnfinished
         self.tokens = job?.tokenCount
+        self.isBroadcast = job?.isBroadcast ?? false
         self.bodyBytes = body.count
         self.body = body
         self.id = DeadLetterID(hashing: [
