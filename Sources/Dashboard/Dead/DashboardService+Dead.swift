@@ -80,22 +80,17 @@ extension DashboardService {
         if route == .edit { return try await self.edit(call, &order) }
         let selection = try DeadSelection(call.body, hasRate: route == .replay)
         order.target = selection.words
-        guard await !self.jobs.isBusy else {
-            throw Problem(
-                status: 409,
-                code: .changed,
-                error: "another job of this dashboard is running",
-                nextStep: "Wait for its end, or stop it; see Activity."
-            )
-        }
-        let contents = try await self.dead.contentsNow()
-        let ids = try selection.select(contents.letters, at: WallClock.now())
-        order.detail = "\(ids.count) letters"
+        // What the index has is what operators were shown: letters that died since are not touched.
+        let ids =
+            if let named = selection.named { named } else {
+                try selection.select(try await self.dead.contents().letters, at: WallClock.now())
+            }
+        order.detail = ids.count == 1 ? "1 letter" : "\(ids.count) letters"
         let rate = route == .replay ? selection.rate : nil
         let work = DeadWork(
             desk: self.dead.desk,
             ids: ids,
-            gone: selection.count(ids) - ids.count,
+            gone: selection.strangers,
             deed: route == .replay ? .replay(await self.rules(), rate: selection.rate) : .purge,
             index: self.dead,
             source: self.source
@@ -104,9 +99,17 @@ extension DashboardService {
             route == .replay ? .replay : .purge,
             by: visitor.user,
             selection.words,
-            total: selection.count(ids),
+            total: ids.count + selection.strangers,
             rate: rate
         ) { tell in try await work.run(tell) }
+        guard let job else {
+            throw Problem(
+                status: 409,
+                code: .changed,
+                error: "another job of this dashboard is running",
+                nextStep: "Wait for its end, or stop it; see Activity."
+            )
+        }
         return .json(job)
     }
 
@@ -198,28 +201,33 @@ struct DeadSelection {
         }
     }
 
-    /// How many letters the job is about: those that were named, or those that fit.
-    func count(_ found: Set<DeadLetterID>) -> Int {
-        if case .ids(let ids) = self.choice { Set(ids).count } else { found.count }
+    /// The letters that were named; nil if a filter chooses them.
+    var named: Set<DeadLetterID>? {
+        guard case .ids(let ids) = self.choice else { return nil }
+        return Set(ids.compactMap { DeadLetterID($0) })
     }
 
-    /// The letters that are there.
+    /// How many ids are none of a dead letter.
+    var strangers: Int {
+        guard case .ids(let ids) = self.choice else { return 0 }
+        return Set(ids.filter { DeadLetterID($0) == nil }).count
+    }
+
+    /// The letters that fit the filter.
+    /// - Throws: if they are more than the operator was shown.
     func select(_ letters: [DeadLetter], at now: UnixTime) throws(Problem) -> Set<DeadLetterID> {
-        switch self.choice {
-        case .ids(let ids): return Set(ids.compactMap { DeadLetterID($0) }).intersection(letters.map(\.id))
-        case .filter(let question):
-            let filter = question.filter(at: now)
-            let found = letters.filter { filter.matches($0) }
-            guard found.count <= self.expected else {
-                throw Problem(
-                    status: 409,
-                    code: .changed,
-                    error: "\(found.count) dead letters fit now; you were shown \(self.expected)",
-                    nextStep: "Look at the list again, and then decide."
-                )
-            }
-            return Set(found.map(\.id))
+        guard case .filter(let question) = self.choice else { return [] }
+        let filter = question.filter(at: now)
+        let found = letters.filter { filter.matches($0) }
+        guard found.count <= self.expected else {
+            throw Problem(
+                status: 409,
+                code: .changed,
+                error: "\(found.count) dead letters fit now; you were shown \(self.expected)",
+                nextStep: "Look at the list again, and then decide."
+            )
         }
+        return Set(found.map(\.id))
     }
 }
 
@@ -237,7 +245,7 @@ struct DeadWork: Sendable {
 
     let desk: DeadLetterDesk
     let ids: Set<DeadLetterID>
-    /// Chosen, and not there when it began.
+    /// Chosen by ids that no letter has.
     let gone: Int
     let deed: Deed
     let index: DeadIndex

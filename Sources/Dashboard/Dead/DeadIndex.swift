@@ -53,12 +53,6 @@ actor DeadIndex {
         return latest.contents
     }
 
-    /// The letters, for somebody who acts: read after this call began.
-    func contentsNow() async throws(Problem) -> Contents {
-        self.forget()
-        return try await self.look()
-    }
-
     /// Somebody has acted: what was read before does not count any more.
     func forget() { self.validFrom = MonotonicClock.now() }
 

@@ -53,11 +53,13 @@ actor JobBoard {
     private static let limit = 50
     private static let life: Duration = .seconds(24 * 3600)
 
-    /// Whether one is running: two at a time would hide letters from each other.
+    /// Whether one is running.
     var isBusy: Bool { self.entries.contains { $0.job.state == .running } }
 
     /// - Parameter total: how many letters it is about.
-    func start(_ kind: Job.Kind, by user: String, _ what: String, total: Int, rate: Int?, _ work: @escaping Work) -> Job {
+    /// - Returns: nil while another one is running: two at a time would hide letters from each other.
+    func start(_ kind: Job.Kind, by user: String, _ what: String, total: Int, rate: Int?, _ work: @escaping Work) -> Job? {
+        guard !self.isBusy else { return nil }
         self.last += 1
         let id = "j\(WallClock.now().milliseconds)-\(self.last)"
         let job = Job(

@@ -72,13 +72,19 @@ actor EventHub {
         }
         guard !self.streams.isEmpty else { return }
         let text = Self.event("overview", Overview(await self.source.picture()))
-        for stream in self.streams { stream.continuation.yield(text) }
+        self.yield(text)
+    }
+
+    /// To all, and no more to whoever has left meanwhile.
+    private func yield(_ text: String) {
+        self.streams.removeAll { stream in
+            if case .terminated = stream.continuation.yield(text) { true } else { false }
+        }
     }
 
     private func tellJobs() async {
         guard !self.streams.isEmpty else { return }
-        let text = Self.event("jobs", await self.jobs.report())
-        for stream in self.streams { stream.continuation.yield(text) }
+        self.yield(Self.event("jobs", await self.jobs.report()))
     }
 
     private func close(_ number: Int) { self.streams.removeAll { $0.number == number } }
