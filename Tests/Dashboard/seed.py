@@ -17,7 +17,7 @@ HOSTILE = ["<img src=x onerror=alert(1)>", "a\u202egpj.exe", "\"><svg onload=1>"
 
 
 def names(count):
-    return [f"com.example.app{number:03}" for number in range(count)]
+    return ["com.example.shop"] + [f"com.example.app{number:03}" for number in range(1, count)]
 
 
 def command(*words):

@@ -25,17 +25,17 @@ extension SettingsTable {
         ),
         SettingKey("dashboard.private_key_file", .file, "PEM file of that certificate's private key."),
         SettingKey(
-            "dashboard.proxy.header",
+            "dashboard.proxy_header",
             .text,
             "Instead of tokens: the header in which a reverse proxy names the user, such as X-Forwarded-User."
         ),
         SettingKey(
-            "dashboard.proxy.addresses",
+            "dashboard.proxy_addresses",
             .text,
             "The proxies' addresses or blocks, such as 10.0.0.7, fd00::/8; from nowhere else is the header believed."
         ),
         SettingKey(
-            "dashboard.proxy.actors",
+            "dashboard.proxy_actors",
             .text,
             "Users of that header who may act, in one list; * for all. Others may look."
         ),

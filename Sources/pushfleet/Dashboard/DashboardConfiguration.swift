@@ -50,20 +50,19 @@ struct DashboardConfiguration {
     }
 
     private mutating func readProxy() {
-        let path = ["dashboard", "proxy"]
-        let actors = self.values.text("dashboard", "proxy", "actors")
-        guard let header = self.values.text("dashboard", "proxy", "header") else {
-            for name in ["addresses", "actors"] where self.values.text("dashboard", "proxy", name) != nil {
-                self.report(path + [name], "does nothing without dashboard.proxy.header")
+        let actors = self.values.text("dashboard", "proxy_actors")
+        guard let header = self.values.text("dashboard", "proxy_header") else {
+            for name in ["proxy_addresses", "proxy_actors"] where self.values.text("dashboard", name) != nil {
+                self.report(["dashboard", name], "does nothing without dashboard.proxy_header")
             }
             return
         }
         guard header.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }) else {
-            return self.report(path + ["header"], "is no name of a header; write one such as X-Forwarded-User")
+            return self.report(["dashboard", "proxy_header"], "is no name of a header; write one such as X-Forwarded-User")
         }
-        guard let list = self.values.text("dashboard", "proxy", "addresses") else {
+        guard let list = self.values.text("dashboard", "proxy_addresses") else {
             return self.report(
-                path + ["addresses"],
+                ["dashboard", "proxy_addresses"],
                 "is missing: anybody could send \(header); name the proxies' addresses, such as 10.0.0.7"
             )
         }
@@ -77,7 +76,7 @@ struct DashboardConfiguration {
             )
         } catch {
             self.report(
-                path + ["addresses"],
+                ["dashboard", "proxy_addresses"],
                 "has \"\(error.word)\" in it; write addresses or blocks, such as 10.0.0.7 or fd00::/8"
             )
         }
@@ -102,13 +101,13 @@ struct DashboardConfiguration {
     private mutating func checkAccess() {
         guard self.needs.contains(.dashboard) else { return }
         let loginIsAbsent = self.tokensFile == nil && self.settings.proxy == nil
-        if loginIsAbsent, !self.problems.contains(where: { $0.key?.hasPrefix("dashboard.proxy") ?? false }) {
+        if loginIsAbsent, !self.problems.contains(where: { $0.key?.hasPrefix("dashboard.proxy_") ?? false }) {
             self.problems.append(
                 ConfigurationProblem(
                     place: self.fileName,
                     key: "dashboard.tokens_file",
                     text: "is missing, so nobody could log in; name a file with a line such as: lena actor "
-                        + "<32 random bytes in hex>, or set dashboard.proxy.header"
+                        + "<32 random bytes in hex>, or set dashboard.proxy_header"
                 )
             )
         }

@@ -24,10 +24,9 @@ struct DashboardVerb: AsyncParsableCommand {
             The file is read again when it changes; who is not in it any more is logged
             out. Behind a reverse proxy that knows its users, no tokens are needed:
               dashboard:
-                proxy:
-                  header: X-Forwarded-User
-                  addresses: 10.0.0.7
-                  actors: lena, tim
+                proxy_header: X-Forwarded-User
+                proxy_addresses: 10.0.0.7
+                proxy_actors: lena, tim
 
             It listens on 127.0.0.1 unless dashboard.host says otherwise; beyond that,
             give it a certificate or a proxy with TLS.
