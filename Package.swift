@@ -67,7 +67,8 @@ let rooms: [Target] = [
     .target(
         name: "Dashboard",
         dependencies: [
-            "WebServer", "Desk", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, logging, serviceLifecycle,
+            "WebServer", "Desk", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, logging,
+            serviceLifecycle,
         ],
         exclude: ["API.md"],
         resources: [.embedInCode("Page")]
@@ -75,7 +76,8 @@ let rooms: [Target] = [
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Dashboard", "Gateway", "WebServer", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire",
+            "Dashboard", "Gateway", "WebServer", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker",
+            "Store", "HTTP2", "Wire",
             "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
         ]
@@ -153,7 +155,8 @@ let tests: [Target] = [
     .testTarget(
         name: "GatewayTests",
         dependencies: [
-            "Gateway", "WebServer", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestRandom", "TestServers",
+            "Gateway", "WebServer", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestRandom",
+            "TestServers",
             crypto,
             cryptoExtras, hummingbird, logging,
         ]

@@ -80,8 +80,8 @@ package final class Dashboard: Sendable {
         await self.service.source.reload()
     }
 
-    /// Accepts nothing new, ends the streams, stops jobs in good order, finishes what is under way within the drain timeout,
-    /// and closes.
+    /// Accepts nothing new, ends the streams, finishes what is under way within the drain timeout, stops jobs in good
+    /// order, and closes.
     package func stop() async {
         await self.service.hub.stop()
         await self.services.triggerGracefulShutdown()

@@ -99,7 +99,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "-", "x-1", "0123456789abcdef01234567", "0123456789abcdef01234567-", "0123456789abcdef01234567-x"])
+    @Test(arguments: [
+        "", "-", "x-1", "0123456789abcdef01234567", "0123456789abcdef01234567-", "0123456789abcdef01234567-x",
+    ])
     func `what is no cursor is refused`(text: String) {
         #expect(DeadCursor(text) == nil)
     }

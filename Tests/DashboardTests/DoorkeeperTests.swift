@@ -120,7 +120,9 @@ import Testing
         #expect(try AddressBlocks(parsing: list).contain(address) == isInside)
     }
 
-    @Test(arguments: ["10.0.0", "10.0.0.7/33", "10.0.0.7/-1", "10.0.0.7/8/9", "proxy.example.com", "fd00::/129", "10.0.0.7/"])
+    @Test(arguments: [
+        "10.0.0", "10.0.0.7/33", "10.0.0.7/-1", "10.0.0.7/8/9", "proxy.example.com", "fd00::/129", "10.0.0.7/",
+    ])
     func `what is no block is refused`(word: String) {
         #expect(throws: AddressBlocks.Fault(word: word)) { try AddressBlocks(parsing: "::1, \(word)") }
     }

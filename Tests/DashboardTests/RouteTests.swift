@@ -23,7 +23,9 @@ import Testing
         #expect(found.count == 23)
     }
 
-    @Test(arguments: ["/api", "/api/", "/api/nothing", "/api/app/", "/API/app", "/api//app", "/x/api/app", "/api/app%2fpause"])
+    @Test(arguments: [
+        "/api", "/api/", "/api/nothing", "/api/app/", "/API/app", "/api//app", "/x/api/app", "/api/app%2fpause",
+    ])
     func `other paths are no routes`(path: String) {
         #expect(Route(path: path) == nil)
     }
@@ -68,7 +70,10 @@ import Testing
     }
 
     @Test func `numbers are whole and in range`() throws {
-        let fields = try BodyFields(Array(#"{"a":5,"b":5.5,"c":true,"d":1e300,"e":"5"}"#.utf8), only: ["a", "b", "c", "d", "e"])
+        let fields = try BodyFields(
+            Array(#"{"a":5,"b":5.5,"c":true,"d":1e300,"e":"5"}"#.utf8),
+            only: ["a", "b", "c", "d", "e"]
+        )
         #expect(try fields.number("a", in: 1...9) == 5)
         #expect(try fields.number("f", in: 1...9) == nil)
         for name in ["b", "c", "d", "e"] { #expect(throws: Problem.self) { try fields.number(name, in: 1...9) } }

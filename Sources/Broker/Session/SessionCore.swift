@@ -69,7 +69,9 @@ final class SessionCore {
         _ names: [String],
         _ completion: @escaping (Result<[String: BrokerSession.QueueDepth], BrokerError>) -> Void
     ) {
-        guard self.ended == nil, let connection = self.connection else { return completion(.failure(self.ended ?? .closed)) }
+        guard self.ended == nil, let connection = self.connection else {
+            return completion(.failure(self.ended ?? .closed))
+        }
         while self.askers.count < min(names.count, Self.askerLimit) {
             self.askers.append(RequestChannel(connection, readsAllHeaders: false))
         }
@@ -78,7 +80,9 @@ final class SessionCore {
         var failure: BrokerError?
         var missing = names.count
         for (index, name) in names.enumerated() {
-            self.askers[index % self.askers.count].request({ $0.declareQueue(name, passive: true) }) { result in
+            let asker = self.askers[index % self.askers.count]
+            let question = { (channel: Channel) in channel.declareQueue(name, passive: true) }
+            asker.request(question) { result in
                 switch result {
                 case .success(.method(.queueDeclareOK(let messages, let consumers))):
                     depths[name] = BrokerSession.QueueDepth(messages: Int(messages), consumers: Int(consumers))

@@ -21,7 +21,9 @@ package struct AddressBlocks: Sendable, Equatable {
     package init(parsing text: String) throws(Fault) {
         for word in text.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
             let parts = word.split(separator: "/", omittingEmptySubsequences: false)
-            guard parts.count <= 2, let address = Self.bytes(of: String(parts[0])) else { throw Fault(word: String(word)) }
+            guard parts.count <= 2, let address = Self.bytes(of: String(parts[0])) else {
+                throw Fault(word: String(word))
+            }
             let whole = address.count * 8
             guard let bits = parts.count == 2 ? Int(parts[1]) : whole, (0...whole).contains(bits) else {
                 throw Fault(word: String(word))

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Loop
 internal import Push
 internal import Synchronization
@@ -166,8 +165,8 @@ enum Forgery {
         return self.isFromElsewhere(call)
     }
 
-    /// A call that no token protects yet: the login. Forms of other sites cannot send JSON, and browsers say where a call
-    /// comes from; programs that are no browsers say nothing.
+    /// A call that no token protects yet: the login. Forms of other sites cannot send JSON, and browsers say where a
+    /// call comes from; programs that are no browsers say nothing.
     static func isForgedLogin(_ call: Call) -> Bool {
         let type = call.header("content-type")?.lowercased() ?? ""
         guard type == "application/json" || type.hasPrefix("application/json;") else { return true }

@@ -9,8 +9,8 @@ struct LoginAttempts {
 
     private var failures: [String: [MonotonicTime]] = [:]
 
-    /// How long the address has to wait; nil if it may try. An attempt counts until it ``succeeded(_:)``, so that many at
-    /// once gain nothing.
+    /// How long the address has to wait; nil if it may try. An attempt counts until it ``succeeded(_:)``, so that many
+    /// at once gain nothing.
     mutating func begin(_ address: String, at now: MonotonicTime) -> Duration? {
         var times = (self.failures[address] ?? []).filter { now - $0 < Self.window }
         if times.count >= Self.limit {

@@ -24,7 +24,9 @@ struct SessionTable {
 
     mutating func open(_ user: TokenBook.User, at now: MonotonicTime, wallTime: UnixTime) -> Session {
         self.sessions = self.sessions.filter { Self.isAlive($0.value, at: now) }
-        if self.sessions.count >= Self.limit, let idlest = self.sessions.min(by: { $0.value.lastCall < $1.value.lastCall }) {
+        if self.sessions.count >= Self.limit,
+            let idlest = self.sessions.min(by: { $0.value.lastCall < $1.value.lastCall })
+        {
             self.sessions[idlest.key] = nil
         }
         let session = Session(
@@ -78,7 +80,8 @@ struct CookieSigner: Sendable {
         return id
     }
 
-    /// What somebody whom a proxy has let in carries instead of a session's token. It holds as long as this process lives.
+    /// What somebody whom a proxy has let in carries instead of a session's token. It holds as long as this process
+    /// lives.
     func forgeryToken(ofProxied user: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Array("proxy\u{0}\(user)".utf8), using: self.key)
         return Base64URL.encode(Array(code))

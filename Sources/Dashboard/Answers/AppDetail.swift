@@ -36,7 +36,11 @@ struct AppDetail: Encodable {
         let lanes = (names + counted.map(\.lane).filter { !names.contains($0) }).map { name in
             let lane = counted.first { $0.lane == name } ?? FleetStatus.Lane(app: row.app, lane: name, fields: [:])
             let depth = picture.queues?.first { queue in
-                if case .work(let app, let lane) = queue.role { app.name == row.app && lane.rawValue == name } else { false }
+                if case .work(let app, let lane) = queue.role {
+                    app.name == row.app && lane.rawValue == name
+                } else {
+                    false
+                }
             }?.depth
             return LaneReport(
                 app: row.app,

@@ -111,7 +111,8 @@ struct FleetFinding: Encodable, Equatable {
         (picture.status?.pools ?? []).flatMap { pool -> [FleetFinding] in
             var findings: [FleetFinding] = []
             if pool.quarantine > .zero {
-                let text = "grants nothing new for \(pool.quarantine.milliseconds / 1000 + 1) s: Redis has lost its data"
+                let text =
+                    "grants nothing new for \(pool.quarantine.milliseconds / 1000 + 1) s: Redis has lost its data"
                 findings.append(FleetFinding(Finding(pool.name, .warn, text), view: .budget))
             }
             let idle = pool.leases.count { $0.grant == 0 && $0.want > 0 }

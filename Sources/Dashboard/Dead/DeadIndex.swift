@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// What lies in the dead-letter queue, as it was a moment ago; the same for all viewers.
 ///
-/// AMQP can only take messages, so that a look holds all of them for a second or two: it is taken when somebody asks and
-/// the queue's count says that there is something new, and not while a job of this dashboard is at it.
+/// AMQP can only take messages, so that a look holds all of them for a second or two: it is taken when somebody asks
+/// and the queue's count says that there is something new, and not while a job of this dashboard is at it.
 actor DeadIndex {
     /// One look.
     struct Contents: Sendable {

@@ -58,7 +58,9 @@ actor JobBoard {
 
     /// - Parameter total: how many letters it is about.
     /// - Returns: nil while another one is running: two at a time would hide letters from each other.
-    func start(_ kind: Job.Kind, by user: String, _ what: String, total: Int, rate: Int?, _ work: @escaping Work) -> Job? {
+    func start(_ kind: Job.Kind, by user: String, _ what: String, total: Int, rate: Int?, _ work: @escaping Work)
+        -> Job?
+    {
         guard !self.isBusy else { return nil }
         self.last += 1
         let id = "j\(WallClock.now().milliseconds)-\(self.last)"
@@ -85,8 +87,8 @@ actor JobBoard {
         return job
     }
 
-    /// What is done stays done, and the rest stays in the queue. Nil for a job that is not known; one that has ended is as
-    /// it was.
+    /// What is done stays done, and the rest stays in the queue. Nil for a job that is not known; one that has ended is
+    /// as it was.
     func stop(_ id: String) async -> Job? {
         guard let index = self.entries.firstIndex(where: { $0.job.id == id }) else { return nil }
         if let task = self.entries[index].task {

@@ -122,7 +122,9 @@ struct FleetMetrics {
         for pool in status.pools {
             let configured = self.picture.configured.credentials.first { $0.pool == pool.name }?.maxConnections
             let labels: KeyValuePairs = ["pool": pool.name]
-            func gauge(_ name: String, _ value: Double) { self.page.add("pushfleet_budget_\(name)", .gauge, value, labels) }
+            func gauge(_ name: String, _ value: Double) {
+                self.page.add("pushfleet_budget_\(name)", .gauge, value, labels)
+            }
             func counter(_ name: String, _ value: Double) {
                 self.page.add("pushfleet_budget_\(name)", .counter, value, labels)
             }

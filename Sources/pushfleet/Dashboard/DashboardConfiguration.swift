@@ -58,7 +58,10 @@ struct DashboardConfiguration {
             return
         }
         guard header.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }) else {
-            return self.report(["dashboard", "proxy_header"], "is no name of a header; write one such as X-Forwarded-User")
+            return self.report(
+                ["dashboard", "proxy_header"],
+                "is no name of a header; write one such as X-Forwarded-User"
+            )
         }
         guard let list = self.values.text("dashboard", "proxy_addresses") else {
             return self.report(

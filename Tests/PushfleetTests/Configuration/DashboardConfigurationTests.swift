@@ -49,12 +49,27 @@ internal import WebServer
             ("dashboard: { port: 1 }", "dashboard.tokens_file", "is missing, so nobody could log in"),
             ("dashboard: { tokens_file: /no/such }", "dashboard.tokens_file", "no such file"),
             ("dashboard: { port: 70000, tokens_file: TOKENS }", "dashboard.port", "70000"),
-            ("dashboard: { tokens_file: TOKENS, certificate_file: /etc/hostname }", "dashboard.certificate_file", "private_key_file"),
-            ("dashboard: { tokens_file: TOKENS, private_key_file: /etc/hostname }", "dashboard.private_key_file", "certificate_file"),
-            ("dashboard: { tokens_file: TOKENS, proxy_actors: lena }", "dashboard.proxy_actors", "dashboard.proxy_header"),
+            (
+                "dashboard: { tokens_file: TOKENS, certificate_file: /etc/hostname }", "dashboard.certificate_file",
+                "private_key_file"
+            ),
+            (
+                "dashboard: { tokens_file: TOKENS, private_key_file: /etc/hostname }", "dashboard.private_key_file",
+                "certificate_file"
+            ),
+            (
+                "dashboard: { tokens_file: TOKENS, proxy_actors: lena }", "dashboard.proxy_actors",
+                "dashboard.proxy_header"
+            ),
             ("dashboard: { proxy_header: X-User }", "dashboard.proxy_addresses", "anybody could send"),
-            ("dashboard: { proxy_header: \"X User\", proxy_addresses: 10.0.0.7 }", "dashboard.proxy_header", "X-Forwarded-User"),
-            ("dashboard: { proxy_header: X-User, proxy_addresses: proxy.example.com }", "dashboard.proxy_addresses", "10.0.0.7"),
+            (
+                "dashboard: { proxy_header: \"X User\", proxy_addresses: 10.0.0.7 }", "dashboard.proxy_header",
+                "X-Forwarded-User"
+            ),
+            (
+                "dashboard: { proxy_header: X-User, proxy_addresses: proxy.example.com }", "dashboard.proxy_addresses",
+                "10.0.0.7"
+            ),
             ("dashboard: { token_file: TOKENS }", "dashboard.token_file", "tokens_file"),
         ]
     )
@@ -63,9 +78,12 @@ internal import WebServer
         #expect(errors.contains { $0.key == key && $0.text.contains(phrase) }, "\(errors)")
     }
 
-    @Test("what is wrong in the file of tokens is told with its line, and no token", arguments: [
-        ("", "names nobody"), ("lena admin 0123456789abcdef", "line 1"), ("#\nlena actor 0123456", "line 2"),
-    ])
+    @Test(
+        "what is wrong in the file of tokens is told with its line, and no token",
+        arguments: [
+            ("", "names nobody"), ("lena admin 0123456789abcdef", "line 1"), ("#\nlena actor 0123456", "line 2"),
+        ]
+    )
     func tokens(text: String, phrase: String) throws {
         let errors = try self.load("dashboard: { tokens_file: TOKENS }", tokens: text).errors
         #expect(errors.contains { $0.key == "dashboard.tokens_file" && $0.text.contains(phrase) }, "\(errors)")

@@ -1,0 +1,50 @@
+internal import Desk
+
+/// What a job does.
+struct DeadWork: Sendable {
+    enum Deed: Sendable {
+        case replay(ReplayRules, rate: Int)
+        case purge
+    }
+
+    /// Why a job came to no end, for people.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let desk: DeadLetterDesk
+    let ids: Set<DeadLetterID>
+    /// Chosen by ids that no letter has.
+    let gone: Int
+    let deed: Deed
+    let index: DeadIndex
+    let source: FleetSource
+
+    func run(_ tell: @escaping @Sendable (JobBoard.Progress) -> Void) async throws -> JobBoard.Progress {
+        let stop = StopSwitch()
+        let (gone, desk, ids) = (self.gone, self.desk, self.ids)
+        let progress: @Sendable (DeadLetterReport) -> Void = { tell(Self.progress($0, gone: gone)) }
+        let report = await withTaskCancellationHandler {
+            switch self.deed {
+            case .replay(let rules, let rate):
+                await desk.replay(ids, rules: rules, rate: rate, stop: stop, progress: progress)
+            case .purge: await desk.purge(ids, stop: stop, progress: progress)
+            }
+        } onCancel: {
+            stop.stop()
+        }
+        await self.index.forget()
+        await self.source.forget()
+        tell(Self.progress(report, gone: gone))
+        if let failure = report.failure { throw Failure(description: "\(failure)") }
+        return Self.progress(report, gone: gone)
+    }
+
+    private static func progress(_ report: DeadLetterReport, gone: Int) -> JobBoard.Progress {
+        JobBoard.Progress(
+            done: report.done,
+            failed: report.failed + report.refused,
+            skipped: report.missing + gone
+        )
+    }
+}
