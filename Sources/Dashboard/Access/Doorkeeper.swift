@@ -176,7 +176,7 @@ enum Forgery {
     private static func isFromElsewhere(_ call: Call) -> Bool {
         if let site = call.header("sec-fetch-site") { return site != "same-origin" && site != "none" }
         guard let origin = call.header("origin") else { return false }
-        guard let scheme = origin.range(of: "://"), let host = call.header("host") else { return true }
+        guard let scheme = origin.firstRange(of: "://"), let host = call.header("host") else { return true }
         return origin[scheme.upperBound...].lowercased() != host.lowercased()
     }
 }

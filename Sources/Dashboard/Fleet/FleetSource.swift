@@ -5,7 +5,8 @@ internal import Loop
 internal import Push
 internal import Store
 
-/// Asks Redis and RabbitMQ for what viewers see: once a second at most, and only while somebody looks.
+/// Asks Redis and RabbitMQ for what viewers see: only while somebody looks, once a second at most, and so seldom that a
+/// quarter of the time is spent with it at most: a question to each of a thousand queues is work for RabbitMQ.
 actor FleetSource {
     private let parts: DashboardParts
     private let logger: Logger
@@ -22,9 +23,11 @@ actor FleetSource {
     private var heldDeadLetters: Int?
 
     /// How old a picture may be before it is read anew.
-    static let freshness: Duration = .seconds(1)
-    /// How old it may be while the next one is being read.
-    private static let patience: Duration = .seconds(3)
+    private var freshness: Duration = .seconds(1)
+    private static let freshest: Duration = .seconds(1)
+    private static let stalest: Duration = .seconds(5)
+    /// How much older it may be while the next one is being read.
+    private static let patience: Duration = .seconds(2)
     /// After this long without a viewer nothing is read.
     private static let interest: Duration = .seconds(15)
 
@@ -41,7 +44,8 @@ actor FleetSource {
         self.lastAsked = now
         if let latest = self.latest, latest.begun >= self.validFrom {
             let age = now - latest.begun
-            if age <= Self.freshness || (self.reading != nil && age <= Self.patience) { return latest.picture }
+            let limit = self.reading == nil ? self.freshness : self.freshness + Self.patience
+            if age <= limit { return latest.picture }
         }
         return await self.read(now)
     }
@@ -57,7 +61,7 @@ actor FleetSource {
 
     /// Keeps the picture fresh while somebody looks, until the task is cancelled.
     func run() async {
-        while (try? await Task.sleep(for: Self.freshness)) != nil {
+        while (try? await Task.sleep(for: self.freshness)) != nil {
             let now = MonotonicClock.now()
             guard let asked = self.lastAsked, now - asked < Self.interest else { continue }
             _ = await self.read(now)
@@ -69,6 +73,7 @@ actor FleetSource {
         let task = Task { await self.readAnew() }
         self.reading = (task, now)
         let picture = await task.value
+        self.freshness = min(max((MonotonicClock.now() - now) * 4, Self.freshest), Self.stalest)
         // Of two that overlap the one that began later knows more.
         if (self.latest.map { $0.begun < now }) ?? true { self.latest = (picture, now) }
         if self.reading?.begun == now { self.reading = nil }
