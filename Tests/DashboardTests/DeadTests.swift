@@ -23,7 +23,7 @@ import Testing
     }
 
     private static func contents(_ letters: [DeadLetter]) -> DeadIndex.Contents {
-        DeadIndex.Contents(letters: letters.sorted(by: DeadLetterLook.isLater), bodies: [:], ready: letters.count)
+        DeadIndex.Contents(letters: letters.sorted(by: DeadLetterLook.isLater), whole: [:], ready: letters.count)
     }
 
     private static func page(_ contents: DeadIndex.Contents, _ query: String) throws -> DeadPage {
@@ -92,7 +92,7 @@ import Testing
         let letter = Self.letter(1)
         let rules = ReplayRules(apps: [:])
         for mayAct in [true, false] {
-            let detail = DeadDetail(letter, body: letter.body, rules: rules, showsTokens: mayAct, at: Self.now)
+            let detail = DeadDetail(letter, rules: rules, showsTokens: mayAct, at: Self.now)
             let text = String(decoding: Answer.encode(detail), as: UTF8.self)
             #expect(text.contains(String(repeating: "ab", count: 32)) == mayAct)
             #expect(text.contains("\"can_replay\":false") && text.contains("The fleet has no app"))

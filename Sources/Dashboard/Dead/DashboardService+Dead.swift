@@ -12,11 +12,10 @@ extension DashboardService {
     ) async throws(Problem) -> Answer {
         guard route == .dead else {
             let id = try Self.id(try parameters.required("id"))
-            guard let (letter, body) = try await self.dead.letter(id) else { throw .noLetter }
+            guard let letter = try await self.dead.letter(id) else { throw .noLetter }
             return .json(
                 DeadDetail(
                     letter,
-                    body: body,
                     rules: await self.rules(),
                     showsTokens: visitor.mayAct,
                     at: WallClock.now()

@@ -11,10 +11,10 @@ internal import Synchronization
 actor DeadIndex {
     /// One look.
     struct Contents: Sendable {
-        /// Without bodies, the last to die first.
+        /// Without bodies and headers, the last to die first.
         var letters: [DeadLetter] = []
-        /// Of the newest, as many as fit ``bodyBudget``.
-        var bodies: [DeadLetterID: [UInt8]] = [:]
+        /// The newest whole, as many as fit ``budget``.
+        var whole: [DeadLetterID: DeadLetter] = [:]
         /// In the queue when the look began.
         var ready = 0
     }
@@ -30,7 +30,9 @@ actor DeadIndex {
     private static let interval: Duration = .seconds(5)
     /// Letters may change places with their number unchanged.
     private static let oldest: Duration = .seconds(60)
-    static let bodyBudget = 64 << 20
+    static let budget = 64 << 20
+    /// What a letter takes beside its body, about.
+    private static let overhead = 2048
 
     init(_ broker: BrokerSettings, _ source: FleetSource, jobs: JobBoard) {
         self.desk = DeadLetterDesk(broker, timeout: .seconds(10))
@@ -56,13 +58,13 @@ actor DeadIndex {
     /// Somebody has acted: what was read before does not count any more.
     func forget() { self.validFrom = MonotonicClock.now() }
 
-    /// One letter with its body; nil if it is not in the queue.
-    func letter(_ id: DeadLetterID) async throws(Problem) -> (letter: DeadLetter, body: [UInt8])? {
+    /// One letter, whole; nil if it is not in the queue.
+    func letter(_ id: DeadLetterID) async throws(Problem) -> DeadLetter? {
         let contents = try await self.contents()
-        guard let letter = contents.letters.first(where: { $0.id == id }) else { return nil }
-        if let body = contents.bodies[id] { return (letter, body) }
+        if let letter = contents.whole[id] { return letter }
+        guard contents.letters.contains(where: { $0.id == id }) else { return nil }
         do throws(DeadLetterFailure) {
-            return try await self.desk.letter(id).map { ($0, $0.body) }
+            return try await self.desk.letter(id)
         } catch {
             throw .dead(error)
         }
@@ -102,26 +104,27 @@ actor DeadIndex {
     /// Letters in the queue's order, which is nearly that of their deaths.
     private struct Gathering {
         private var letters: [DeadLetter] = []
-        private var bodies: [(id: DeadLetterID, bytes: [UInt8])] = []
+        /// From `first` on whole, before it summaries.
+        private var whole: [DeadLetter] = []
         private var first = 0
         private var size = 0
 
         mutating func add(_ letter: DeadLetter) {
-            self.bodies.append((letter.id, letter.body))
-            self.size += letter.body.count
-            while self.size > DeadIndex.bodyBudget, self.first < self.bodies.count {
-                self.size -= self.bodies[self.first].bytes.count
-                self.bodies[self.first].bytes = []
+            self.letters.append(letter.summary())
+            self.whole.append(letter)
+            self.size += letter.bodyBytes + DeadIndex.overhead
+            while self.size > DeadIndex.budget, self.first < self.whole.count {
+                self.size -= self.whole[self.first].bodyBytes + DeadIndex.overhead
+                self.whole[self.first] = self.letters[self.first]
                 self.first += 1
             }
-            self.letters.append(letter.summary())
         }
 
         func contents(ready: Int) -> Contents {
             Contents(
                 letters: self.letters.sorted(by: DeadLetterLook.isLater),
-                bodies: Dictionary(
-                    self.bodies[self.first...].map { ($0.id, $0.bytes) },
+                whole: Dictionary(
+                    self.whole[self.first...].map { ($0.id, $0) },
                     uniquingKeysWith: { first, _ in first }
                 ),
                 ready: ready

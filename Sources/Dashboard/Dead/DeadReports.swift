@@ -128,7 +128,8 @@ struct DeadDetail: Encodable {
     private static let bodyLimit = 256 << 10
 
     /// - Parameter showsTokens: to who may act; others see them as in logs.
-    init(_ letter: DeadLetter, body: [UInt8], rules: ReplayRules, showsTokens: Bool, at now: UnixTime) {
+    init(_ letter: DeadLetter, rules: ReplayRules, showsTokens: Bool, at now: UnixTime) {
+        let body = letter.body
         let problem = rules.problem(routingKey: letter.routingKey, body: body, now: now)
         let shown = (showsTokens ? body : MaskedTokens.body(body)).prefix(Self.bodyLimit)
         let text = String(validating: shown, as: UTF8.self)

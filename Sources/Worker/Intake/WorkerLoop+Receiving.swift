@@ -83,7 +83,9 @@ extension WorkerLoop {
                 now: now
             )
         )
-        guard delivery.redelivered || delivery.headers.isUnfinished else { return self.decide(id, job, published: published, on: line) }
+        guard delivery.redelivered || delivery.headers.isUnfinished else {
+            return self.decide(id, job, published: published, on: line)
+        }
         self.recall(id) { [unowned self] in self.decide(id, job, published: published, on: line) }
     }
 

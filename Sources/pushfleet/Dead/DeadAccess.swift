@@ -14,7 +14,10 @@ struct DeadAccess {
             asksForApps
             ? try await config.requireFleet([.servers], for: "dead").settings : try config.require([.servers]).settings
         do throws(AMQPAddressError) {
-            return DeadAccess(settings: settings, desk: DeadLetterDesk(try settings.brokerSettings(name: "pushfleet dead")))
+            return DeadAccess(
+                settings: settings,
+                desk: DeadLetterDesk(try settings.brokerSettings(name: "pushfleet dead"))
+            )
         } catch {
             throw VerbFailure("cannot use RabbitMQ: \(error)")
         }

@@ -77,7 +77,9 @@ struct DeadEditVerb: AsyncParsableCommand {
             return try Terminal.print(ascii: Report(id: "\(id)", routingKey: key, replayed: !self.dryRun))
         }
         let shown = DeadListReport.Cell.text(key, limit: 255)
-        Terminal.print(self.dryRun ? "workers would take it from \(shown)" : "published to \(shown); the letter is gone")
+        Terminal.print(
+            self.dryRun ? "workers would take it from \(shown)" : "published to \(shown); the letter is gone"
+        )
     }
 
     private static func refused(_ problem: Refusal) -> VerbFailure {
@@ -89,9 +91,12 @@ struct DeadEditVerb: AsyncParsableCommand {
     /// Nil if it stays as it was and only the queue changes.
     private func newBody(_ letter: DeadLetter) throws -> [UInt8]? {
         if let file = self.body {
-            let data = file == "-" ? try FileHandle.standardInput.readToEnd() : FileManager.default.contents(atPath: file)
+            let data =
+                file == "-" ? try FileHandle.standardInput.readToEnd() : FileManager.default.contents(atPath: file)
             guard let data else {
-                throw VerbFailure("cannot read \(file == "-" ? "standard input" : file); give --body a file with the body")
+                throw VerbFailure(
+                    "cannot read \(file == "-" ? "standard input" : file); give --body a file with the body"
+                )
             }
             return Self.trimmed([UInt8](data))
         }

@@ -14,7 +14,7 @@ struct DeadExportVerb: AsyncParsableCommand {
 
             Example:
               pushfleet dead export > dead.jsonl
-              pushfleet dead export --reason payload_lint | jq -r .detail | sort | uniq -c
+              pushfleet dead export --reason payload_lint | jq -r .detail | sort -u
             """
     )
 
@@ -23,7 +23,9 @@ struct DeadExportVerb: AsyncParsableCommand {
 
     func run() async throws {
         guard isatty(STDOUT_FILENO) == 0 else {
-            throw VerbFailure("an export holds whole device tokens; send it to a file: pushfleet dead export > dead.jsonl")
+            throw VerbFailure(
+                "an export holds whole device tokens; send it to a file: pushfleet dead export > dead.jsonl"
+            )
         }
         // A reader that ends early is an error to tell.
         signal(SIGPIPE, SIG_IGN)
@@ -36,7 +38,7 @@ struct DeadExportVerb: AsyncParsableCommand {
         let (ids, failure) = sheet.end()
         if let failure { throw VerbFailure("the export is not complete: \(failure)") }
         try self.selection.requireAll(ids, look)
-        if ids.isEmpty { try self.selection.requireKnownApp(access.settings) }
+        if ids.isEmpty { try self.selection.options.requireKnownApp(access.settings) }
         Terminal.say("exported \(Count.letters(sheet.count))")
         if let doubt = look.doubt { throw VerbFailure("the export may not be complete: \(doubt)") }
     }

@@ -3,6 +3,7 @@ internal import Desk
 internal import Foundation
 internal import Loop
 internal import Push
+internal import Worker
 
 /// The options that choose dead letters.
 struct DeadFilterOptions: ParsableArguments {
@@ -27,6 +28,16 @@ struct DeadFilterOptions: ParsableArguments {
 
     var isEmpty: Bool {
         (try? self.filter(now: UnixTime(milliseconds: 0))) == DeadLetterFilter.all
+    }
+
+    /// - Throws: if there is nothing and the app that was named is not known.
+    func requireKnownApp(_ settings: FleetSettings) throws(VerbFailure) {
+        let apps = settings.apps.map(\.id)
+        guard let app = self.app, !apps.contains(app) else { return }
+        let near = EditDistance.nearest(to: app.utf8, among: apps).map { "; did you mean \($0)?" }
+        throw VerbFailure(
+            "there is no dead letter of app \(Quoted.text(app.utf8, limit: 128)), and no such app\(near ?? "")"
+        )
     }
 
     /// - Throws: a usage error that names the option and the fix.

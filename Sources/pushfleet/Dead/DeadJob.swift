@@ -40,8 +40,12 @@ enum DeadJob {
                 lines.append("  \(problem.count) × \(problem.refusal.sentence) (such as \(problem.example))")
             }
         }
-        if report.failed > 0 { lines.append("\(report.failed) failed and stay: \(report.trouble ?? "RabbitMQ did not say why")") }
-        if report.missing > 0 { lines.append("\(report.missing) were not there any more, or another reader holds them") }
+        if report.failed > 0 {
+            lines.append("\(report.failed) failed and stay: \(report.trouble ?? "RabbitMQ did not say why")")
+        }
+        if report.missing > 0 {
+            lines.append("\(report.missing) were not there any more, or another reader holds them")
+        }
         if let failure = report.failure { lines.append("it came to no end: \(failure); run it again for the rest") }
         if report.isStopped { lines.append("stopped; run it again for the rest") }
         return lines

@@ -78,7 +78,12 @@ struct DeadListReport: Encodable, Equatable {
     static func table(_ groups: some Sequence<Group>) -> [String] {
         var table = Table(">letters", ">tokens", "app", "reason")
         for group in groups {
-            table.add("\(group.count)", "\(group.tokens)", Cell.text(group.app), Cell.reason(group.reason, group.apnsReason))
+            table.add(
+                "\(group.count)",
+                "\(group.tokens)",
+                Cell.text(group.app),
+                Cell.reason(group.reason, group.apnsReason)
+            )
         }
         return table.lines(indent: 2)
     }

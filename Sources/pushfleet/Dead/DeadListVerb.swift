@@ -45,8 +45,6 @@ struct DeadListVerb: AsyncParsableCommand {
         }
         look.tellDoubt()
         guard look.letters.isEmpty else { return }
-        var selection = DeadSelection()
-        selection.options = self.options
-        try selection.requireKnownApp(access.settings)
+        try self.options.requireKnownApp(access.settings)
     }
 }

@@ -41,7 +41,7 @@ struct DeadPlan: Sendable {
         }
         var (plan, sums) = box.withLock { $0 }
         try selection.requireAll(plan.ids, look)
-        if plan.ids.isEmpty { try selection.requireKnownApp(access.settings) }
+        if plan.ids.isEmpty { try selection.options.requireKnownApp(access.settings) }
         plan.groups = sums.map { name, sum in
             DeadListReport.Group(
                 app: name.app,

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Desk
 internal import Loop
 internal import Push
-internal import Worker
 
 /// Which letters a verb acts on: those named, or those that fit the options, or all.
 struct DeadSelection: ParsableArguments {
@@ -30,16 +29,8 @@ struct DeadSelection: ParsableArguments {
         guard !missing.isEmpty else { return }
         let names = missing.prefix(5).map(\.description).joined(separator: ", ")
         let more = missing.count > 5 ? " and \(missing.count - 5) more" : ""
-        throw VerbFailure("no dead letter has the id \(names)\(more); nothing was done\(look.doubt.map { " (\($0))" } ?? "")")
-    }
-
-    /// - Throws: if there is nothing and the app that was named is not known.
-    func requireKnownApp(_ settings: FleetSettings) throws(VerbFailure) {
-        let apps = settings.apps.map(\.id)
-        guard let app = self.options.app, !apps.contains(app) else { return }
-        let near = EditDistance.nearest(to: app.utf8, among: apps).map { "; did you mean \($0)?" }
         throw VerbFailure(
-            "there is no dead letter of app \(Quoted.text(app.utf8, limit: 128)), and no such app\(near ?? "")"
+            "no dead letter has the id \(names)\(more); nothing was done\(look.doubt.map { " (\($0))" } ?? "")"
         )
     }
 }

@@ -64,7 +64,12 @@ struct DeadShowReport: Encodable, Equatable {
         let letter = self.letter
         var rows: [(String, String)] = [
             ("message", Cell.text(letter.messageId, limit: 255)),
-            ("app", [Cell.text(letter.app, limit: 128), letter.lane, self.environment].compactMap { $0 }.joined(separator: ", ")),
+            (
+                "app",
+                [Cell.text(letter.app, limit: 128), letter.lane, self.environment].compactMap { $0 }.joined(
+                    separator: ", "
+                )
+            ),
             ("tokens", letter.tokens.map(String.init) ?? "unknown: the body is no message of the contract"),
         ]
         if let time = self.publishedMs { rows.append(("published", Moment.full(time))) }
@@ -99,12 +104,21 @@ struct DeadShowReport: Encodable, Equatable {
             switch scalar {
             case " "..."~": shown.unicodeScalars.append(scalar)
             case "\t": shown += "    "
-            case _ where scalar.properties.isAlphabetic || scalar.properties.isEmojiPresentation:
-                shown.unicodeScalars.append(scalar)
+            case _ where Self.isHarmless(scalar): shown.unicodeScalars.append(scalar)
             default: shown += "\\u{\(String(scalar.value, radix: 16))}"
             }
         }
         return shown
+    }
+
+    /// Neither an order to the terminal nor something that nobody sees.
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+            .spaceSeparator:
+            false
+        default: true
+        }
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {

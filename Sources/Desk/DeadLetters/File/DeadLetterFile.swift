@@ -36,7 +36,10 @@ package enum DeadLetterFile {
         try self.check(values, messageID: messageID)
         let foreign = (values.headers ?? [:]).sorted { $0.key < $1.key }.map { Header($0.key, $0.value.value) }
         if let name = foreign.first(where: { $0.name.hasPrefix("x-") || $0.name.utf8.count > 255 })?.name {
-            throw Fault(.headers, "\(Quoted.text(name.utf8)) cannot be a publisher's header: leave out x-… and long names")
+            throw Fault(
+                .headers,
+                "\(Quoted.text(name.utf8)) cannot be a publisher's header: leave out x-… and long names"
+            )
         }
         let given = self.letter(values, messageID: messageID, body: body, foreign: foreign)
         // As the queue will give it back.

@@ -36,15 +36,15 @@ package struct DeadLetter: Sendable {
     package let isUnfinished: Bool
     package let contentType: String
     /// The publisher's own headers, which go on with it.
-    package let foreign: [Header]
+    package private(set) var foreign: [Header]
     /// All headers, for display.
-    package let headers: [Header]
+    package private(set) var headers: [Header]
     /// How many tokens the body names, 1 for a channel; nil if it is no message of the contract.
     package let tokens: Int?
     /// Whether it goes to a broadcast channel.
     package let isBroadcast: Bool
     package let bodyBytes: Int
-    /// Empty where only summaries were asked for.
+    /// Empty where only summaries were asked for, as all headers are.
     package private(set) var body: [UInt8]
 
     package var knownReason: DeadLetterReason? { DeadLetterReason(rawValue: self.reason) }
@@ -103,9 +103,11 @@ package struct DeadLetter: Sendable {
         )
     }
 
-    /// The same without its body, for lists.
+    /// The same without its body and headers, for lists.
     package consuming func summary() -> DeadLetter {
         self.body = []
+        self.headers = []
+        self.foreign = []
         return self
     }
 }

@@ -126,6 +126,15 @@ final class DeadLetterWalk {
 
     // MARK: Going on
 
+    /// The queue is found: what it holds now is what the walk is about.
+    private func begin(_ consumer: Consumer) {
+        guard !self.hasBegun, let depth = consumer.depthWhenFound else { return }
+        self.hasBegun = true
+        self.state.ready = depth.messages
+        self.state.others = depth.consumers
+        self.goOn()
+    }
+
     private func goOn() {
         guard self.hasBegun, !self.isOver else { return }
         if self.isStopping || self.state.isComplete {
@@ -222,6 +231,7 @@ extension DeadLetterWalk: BrokerClientDelegate {
 extension DeadLetterWalk: ConsumerDelegate {
     func consumer(_ consumer: Consumer, didReceive delivery: consuming Delivery) {
         self.lastNews = self.loop.now
+        self.begin(consumer)
         guard !self.isOver, !self.isStopping, self.state.seen < self.state.ready else { return }
         self.state.seen += 1
         self.pending += 1
@@ -244,12 +254,7 @@ extension DeadLetterWalk: ConsumerDelegate {
         switch state {
         case .waiting(let error):
             self.end(.failure(error.isNotFound ? .noQueue : .lost(error)))
-        case .starting, .consuming:
-            guard !self.hasBegun, let depth = consumer.depthWhenFound else { return }
-            self.hasBegun = true
-            self.state.ready = depth.messages
-            self.state.others = depth.consumers
-            self.goOn()
+        case .starting, .consuming: self.begin(consumer)
         case .disconnected, .paused, .stopped: break
         }
     }

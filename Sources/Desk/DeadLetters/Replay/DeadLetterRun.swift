@@ -54,7 +54,11 @@ final class DeadLetterRun {
         self.progress = progress
         self.end = loop.now + time
         self.nextWord = loop.now
-        if case .replay(_, let rate) = deed { self.pace = ReplayPace(rate: rate) } else { self.pace = ReplayPace(rate: 1) }
+        if case .replay(_, let rate) = deed {
+            self.pace = ReplayPace(rate: rate)
+        } else {
+            self.pace = ReplayPace(rate: 1)
+        }
     }
 
     func visit(_ walk: DeadLetterWalk, _ delivery: Delivery, _ place: DeadLetterWalk.Place) {

@@ -14,7 +14,10 @@ package struct ReplayPace: Sendable {
     package mutating func refill(at now: MonotonicTime) {
         let most = max(1, Double(self.rate) / 5)
         defer { self.last = now }
-        guard let last else { return self.allowance = 1 }
+        guard let last else {
+            self.allowance = 1
+            return
+        }
         let gained = Double((now - last).nanoseconds) / 1e9 * Double(self.rate)
         self.allowance = min(most, self.allowance + gained)
     }
