@@ -131,7 +131,7 @@ extension DashboardService {
         } catch {
             throw .dead(error)
         }
-        await self.dead.forget()
+        if outcome == .replayed { await self.dead.remove([id]) } else { await self.dead.forget() }
         await self.source.forget()
         switch outcome {
         case .replayed: return .json(Done(text: "The message was published with the new body."))

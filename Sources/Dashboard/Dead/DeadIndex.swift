@@ -58,6 +58,16 @@ actor DeadIndex {
     /// Somebody has acted: what was read before does not count any more.
     func forget() { self.validFrom = MonotonicClock.now() }
 
+    /// These have left the queue; everything else is as it was.
+    func remove(_ ids: Set<DeadLetterID>) {
+        guard var contents = self.latest?.contents else { return }
+        let before = contents.letters.count
+        contents.letters.removeAll { ids.contains($0.id) }
+        for id in ids { contents.whole[id] = nil }
+        contents.ready -= before - contents.letters.count
+        self.latest = (contents, MonotonicClock.now())
+    }
+
     /// One letter, whole; nil if it is not in the queue.
     func letter(_ id: DeadLetterID) async throws(Problem) -> DeadLetter? {
         let contents = try await self.contents()

@@ -23,6 +23,8 @@ struct DeadWork: Sendable {
     func run(_ tell: @escaping @Sendable (JobBoard.Progress) -> Void) async throws -> JobBoard.Progress {
         let stop = StopSwitch()
         let (gone, desk, ids) = (self.gone, self.desk, self.ids)
+        // What the job looks at is held by it, so that RabbitMQ would count too few.
+        await self.source.deadLettersAreHeld(await self.source.picture().deadLetters)
         let progress: @Sendable (DeadLetterReport) -> Void = { tell(Self.progress($0, gone: gone)) }
         let report = await withTaskCancellationHandler {
             switch self.deed {
@@ -33,7 +35,8 @@ struct DeadWork: Sendable {
         } onCancel: {
             stop.stop()
         }
-        await self.index.forget()
+        await self.source.deadLettersAreHeld(nil)
+        if report.isComplete { await self.index.remove(ids) } else { await self.index.forget() }
         await self.source.forget()
         tell(Self.progress(report, gone: gone))
         if let failure = report.failure { throw Failure(description: "\(failure)") }
