@@ -2,10 +2,10 @@ import Broker
 import Desk
 import Foundation
 import Push
-import Store
 import Testing
 
 @testable import Dashboard
+@testable import Store
 
 @Suite struct PictureTests {
     private static let time = UnixTime(milliseconds: 1_767_225_600_000)

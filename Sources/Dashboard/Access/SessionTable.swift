@@ -23,11 +23,10 @@ struct SessionTable {
     private(set) var sessions: [[UInt8]: Session] = [:]
 
     mutating func open(_ user: TokenBook.User, at now: MonotonicTime, wallTime: UnixTime) -> Session {
-        self.sessions = self.sessions.filter { Self.isAlive($0.value, at: now) }
-        if self.sessions.count >= Self.limit,
-            let idlest = self.sessions.min(by: { $0.value.lastCall < $1.value.lastCall })
-        {
-            self.sessions[idlest.key] = nil
+        if self.sessions.count >= Self.limit {
+            self.sessions = self.sessions.filter { Self.isAlive($0.value, at: now) }
+            let idlest = self.sessions.min { $0.value.lastCall < $1.value.lastCall }
+            if self.sessions.count >= Self.limit, let idlest { self.sessions[idlest.key] = nil }
         }
         let session = Session(
             id: Secret.random(32),

@@ -29,7 +29,7 @@ package struct TokenBook: Sendable, Equatable {
     /// Reads lines of a name, `actor` or `reader`, and the token, or `sha256:` and its SHA-256 in hex. Empty lines, and
     /// lines that begin with `#`, say nothing.
     package init(parsing text: String) throws(Fault) {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             let user = try Self.user(words, line: index + 1)

@@ -47,7 +47,14 @@ struct DeadWork: Sendable {
         JobBoard.Progress(
             done: report.done,
             failed: report.failed + report.refused,
-            skipped: report.missing + gone
+            skipped: report.missing + gone,
+            trouble: Self.trouble(report)
         )
+    }
+
+    private static func trouble(_ report: DeadLetterReport) -> String? {
+        guard let most = report.problems.first else { return report.trouble }
+        let letters = most.count == 1 ? "1 letter" : "\(most.count) letters"
+        return "a worker would refuse \(letters) once more: \(most.refusal.detail)"
     }
 }

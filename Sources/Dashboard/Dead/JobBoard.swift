@@ -35,6 +35,8 @@ actor JobBoard {
         var done = 0
         var failed = 0
         var skipped = 0
+        /// Why something failed, for people.
+        var trouble: String?
     }
 
     /// What a job has to do; it tells how far it is, and stops when its task is cancelled.
@@ -125,7 +127,7 @@ actor JobBoard {
         if let progress { self.set(progress, at: index) }
         self.entries[index].job.state = state
         self.entries[index].job.endedAtMs = WallClock.now().milliseconds
-        self.entries[index].job.error = state == .failed ? error : nil
+        if let error, state == .failed { self.entries[index].job.error = error }
         self.entries[index].task = nil
         self.version += 1
     }
@@ -134,6 +136,7 @@ actor JobBoard {
         self.entries[index].job.done = progress.done
         self.entries[index].job.failed = progress.failed
         self.entries[index].job.skipped = progress.skipped
+        self.entries[index].job.error = progress.trouble
         self.version += 1
     }
 }
