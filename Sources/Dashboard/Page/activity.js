@@ -59,5 +59,6 @@ export default function activity(desk) {
 
 function state(row) {
   if (row.state === 'failed') return `failed: ${row.error || 'no reason was given'}`;
-  return row.ended_at_ms ? `${row.state} after ${duration(row.ended_at_ms - row.started_at_ms)}` : row.state;
+  const text = row.ended_at_ms ? `${row.state} after ${duration(row.ended_at_ms - row.started_at_ms)}` : row.state;
+  return row.error ? `${text}; ${row.error}` : text;
 }
