@@ -115,8 +115,8 @@ import Testing
         #expect(counts["waiting"] == nil && counts["dead"] == nil && counts["workers"] == 1)
         let row = try Self.object(try #require(picture.app(Self.shop)))
         #expect(row["waiting"] == nil && row["in_flight"] as? Int == 7)
-        #expect(throws: Problem.brokerAway("connection refused")) { try picture.allQueues() }
-        #expect(throws: Problem.redisAway("connection refused")) {
+        #expect(throws: Problem.brokerAway("does not answer: connection refused")) { try picture.allQueues() }
+        #expect(throws: Problem.redisAway("does not answer: connection refused")) {
             try Self.picture(status: nil, queues: nil).fleet()
         }
     }

@@ -59,7 +59,7 @@ struct ActionLog: Sendable {
             try await redis.send(DashboardActions.read(limit: Self.limit))
         }
         switch result {
-        case .failure(let failure): throw .redisAway(failure.text)
+        case .failure(let failure): throw .redisAway(failure.phrase)
         case .success(let reply):
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase

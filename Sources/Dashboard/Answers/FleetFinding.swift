@@ -40,7 +40,7 @@ struct FleetFinding: Encodable, Equatable {
         [("Redis", picture.redisFailure), ("RabbitMQ", picture.brokerFailure)].compactMap { name, failure in
             failure.map {
                 let fix = "Look at \(name); what it knows is missing here until it answers."
-                return FleetFinding(Finding(name, .fail, "does not answer: \($0)", fix: fix))
+                return FleetFinding(Finding(name, .fail, $0, fix: fix))
             }
         }
     }

@@ -60,8 +60,8 @@ struct Overview: Encodable {
     init(_ picture: FleetPicture) {
         self.timeMs = picture.time.milliseconds
         self.sources = Sources(
-            redis: Source(failure: picture.redisFailure.map { "Redis does not answer: \($0)" }),
-            rabbitmq: Source(failure: picture.brokerFailure.map { "RabbitMQ does not answer: \($0)" })
+            redis: Source(failure: picture.redisFailure.map { "Redis \($0)" }),
+            rabbitmq: Source(failure: picture.brokerFailure.map { "RabbitMQ \($0)" })
         )
         self.findings = FleetFinding.all(picture)
         if let status = picture.status { self.add(status, picture) }

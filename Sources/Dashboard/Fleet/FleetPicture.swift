@@ -13,7 +13,7 @@ struct FleetPicture: Sendable {
     let configured: ConfiguredFleet
     let status: FleetStatus?
     let queues: [QueueStatus]?
-    /// Why Redis, or RabbitMQ, did not answer.
+    /// Why Redis, or RabbitMQ, did not answer: what stands behind its name.
     let redisFailure: String?
     let brokerFailure: String?
     /// All that the configuration or the counters know, by name.
@@ -30,21 +30,21 @@ struct FleetPicture: Sendable {
         self.configured = configured
         self.status = try? status.get()
         self.queues = try? queues.get()
-        self.redisFailure = status.failure?.text
-        self.brokerFailure = queues.failure?.text
+        self.redisFailure = status.failure?.phrase
+        self.brokerFailure = queues.failure?.phrase
         self.time = self.status?.time ?? wallTime
         self.apps = AppRow.rows(configured, self.status, self.queues)
     }
 
     /// Or what to answer without Redis.
     func fleet() throws(Problem) -> FleetStatus {
-        guard let status = self.status else { throw .redisAway(self.redisFailure ?? "no answer") }
+        guard let status = self.status else { throw .redisAway(self.redisFailure ?? "does not answer") }
         return status
     }
 
     /// Or what to answer without RabbitMQ.
     func allQueues() throws(Problem) -> [QueueStatus] {
-        guard let queues = self.queues else { throw .brokerAway(self.brokerFailure ?? "no answer") }
+        guard let queues = self.queues else { throw .brokerAway(self.brokerFailure ?? "does not answer") }
         return queues
     }
 
@@ -57,6 +57,11 @@ struct FleetPicture: Sendable {
 /// Why a server could not be asked.
 struct SourceFailure: Error, Equatable {
     let text: String
+    /// It is there, and does not let the dashboard do this.
+    var isRefusal = false
+
+    /// What stands behind the server's name.
+    var phrase: String { self.isRefusal ? "refuses: \(self.text)" : "does not answer: \(self.text)" }
 }
 
 extension Result {
@@ -67,11 +72,12 @@ extension Result {
 }
 
 extension Problem {
-    static func redisAway(_ reason: String) -> Problem {
-        .unavailable("Redis does not answer: \(reason)", "Look at Redis, then try again.")
+    /// - Parameter phrase: of a ``SourceFailure``.
+    static func redisAway(_ phrase: String) -> Problem {
+        .unavailable("Redis \(phrase)", "Look at Redis and the rights in deploy/redis, then try again.")
     }
 
-    static func brokerAway(_ reason: String) -> Problem {
-        .unavailable("RabbitMQ does not answer: \(reason)", "Look at RabbitMQ, then try again.")
+    static func brokerAway(_ phrase: String) -> Problem {
+        .unavailable("RabbitMQ \(phrase)", "Look at RabbitMQ, then try again.")
     }
 }

@@ -40,7 +40,7 @@ actor ServerLinks {
                 await self.answered("Redis")
                 return .success(answer)
             } catch {
-                return .failure(await self.failed("Redis", error.phrase))
+                return .failure(await self.failed("Redis", error.failure))
             }
         }
     }
@@ -88,7 +88,7 @@ actor ServerLinks {
             } catch {
                 // One that broke does not come back by itself.
                 await self.drop(session)
-                return .failure(await self.failed("RabbitMQ", "\(error)"))
+                return .failure(await self.failed("RabbitMQ", error.failure))
             }
         }
     }
@@ -123,9 +123,9 @@ actor ServerLinks {
 
     // MARK: Telling
 
-    private func failed(_ server: String, _ reason: String) -> SourceFailure {
-        self.tell(server, reason)
-        return SourceFailure(text: reason)
+    private func failed(_ server: String, _ failure: SourceFailure) -> SourceFailure {
+        self.tell(server, failure.text)
+        return failure
     }
 
     private func answered(_ server: String) {
@@ -149,11 +149,18 @@ actor ServerLinks {
 }
 
 extension RedisFailure {
-    /// The reason alone, to stand behind "Redis does not answer".
-    fileprivate var phrase: String {
+    fileprivate var failure: SourceFailure {
         switch self {
-        case .unavailable(let reason), .unknown(let reason): reason
-        case .refused(let error): "it refused: \(error)"
+        case .unavailable(let reason), .unknown(let reason): SourceFailure(text: reason)
+        case .refused(let error): SourceFailure(text: "\(error)", isRefusal: true)
+        }
+    }
+}
+
+extension BrokerError {
+    fileprivate var failure: SourceFailure {
+        if case .channelClosed = self { SourceFailure(text: "\(self)", isRefusal: true) } else {
+            SourceFailure(text: "\(self)")
         }
     }
 }

@@ -127,7 +127,7 @@ extension DashboardService {
         await self.source.forget()
         switch result {
         case .success(let answer): return answer
-        case .failure(let failure): throw .redisAway(failure.text)
+        case .failure(let failure): throw .redisAway(failure.phrase)
         }
     }
 

@@ -83,7 +83,7 @@ extension DashboardService {
             try await question.ask(TrailReader(redis)) { String(decoding: $0, as: UTF8.self) }
         }
         switch result {
-        case .failure(let failure): throw .redisAway(failure.text)
+        case .failure(let failure): throw .redisAway(failure.phrase)
         case .success(let report):
             let hasTrail = await self.source.picture().configured.hasTrail
             let isEmpty = report.messages.isEmpty

@@ -79,7 +79,7 @@ final class DashboardService: Sendable {
         case "/readyz":
             let picture = await self.source.picture()
             let obstacles = [
-                picture.redisFailure.map { "Redis: \($0)\n" }, picture.brokerFailure.map { "RabbitMQ: \($0)\n" },
+                picture.redisFailure.map { "Redis \($0)\n" }, picture.brokerFailure.map { "RabbitMQ \($0)\n" },
             ].compactMap { $0 }
             // It shows what the other one knows while one of them is away; without both there is nothing to show.
             return .text(obstacles.isEmpty ? "ok\n" : obstacles.joined(), status: obstacles.count < 2 ? 200 : 503)
