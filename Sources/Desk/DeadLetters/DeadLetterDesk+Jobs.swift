@@ -49,8 +49,9 @@ extension DeadLetterDesk {
         var left = ids
         var retries = 3
         let run = String(UInt64.random(in: .min ... .max), radix: 36)
-        for round in 0... where !left.isEmpty {
-            guard !stop.isStopped else { break }
+        var round = 0
+        while !left.isEmpty, !stop.isStopped {
+            round += 1
             let result = await self.round(deed, left, "\(run).\(round)", report, stop, progress)
             report = result.report
             left.subtract(result.met)

@@ -52,6 +52,7 @@ final class DeadProgress: Sendable {
         let stay = report.refused + report.failed
         if stay > 0 { text += ", \(stay) stay" }
         let left = report.total - report.decided
+        if let blocked = report.blocked { return text + ", RabbitMQ takes nothing now: \(Quoted.text(blocked.utf8))" }
         if left > 0, rate > 0 { text += ", \(DurationText.spoken(.seconds(Int64(Double(left) / rate) + 1))) left" }
         return text
     }

@@ -61,7 +61,8 @@ import Testing
     @Test func `Ids and options exclude each other, and ids are checked`() throws {
         let id = "1C9a2f0b6d3e48579a0b1c2d"
         let selection = try DeadSelection.parse([id])
-        #expect(try selection.filter.ids == [#require(DeadLetterID(id))])
+        let wanted = try #require(DeadLetterID(id))
+        #expect(try selection.filter.ids == [wanted])
         #expect(throws: (any Error).self) { try DeadSelection.parse([id, "--app", "shop"]) }
         #expect(throws: (any Error).self) { try DeadSelection.parse(["order-17"]) }
     }

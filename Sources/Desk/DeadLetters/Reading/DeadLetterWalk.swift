@@ -112,6 +112,12 @@ final class DeadLetterWalk {
         self.goOn()
     }
 
+    /// Ends now, whatever is undecided or on its way.
+    func giveUp() { self.end(.failure(.timeout)) }
+
+    /// Why RabbitMQ takes no publishes now, if it does not.
+    var blockedReason: String? { self.client?.blockedReason }
+
     /// Publishes something and tells what became of it.
     /// - Returns: false if there is no room; `canPublish` is called later.
     func publish(_ message: Message, _ completion: @escaping (PublishOutcome) -> Void) -> Bool {

@@ -22,6 +22,8 @@ package struct DeadLetterReport: Equatable, Sendable {
     package internal(set) var problems: [Problem] = []
     /// What RabbitMQ said of the first letter that failed.
     package internal(set) var trouble: String?
+    /// Why RabbitMQ takes nothing now, if it does not: it has an alarm.
+    package internal(set) var blocked: String?
     /// Whether it was told to stop before its end.
     package internal(set) var isStopped = false
     /// Why it came to no end.

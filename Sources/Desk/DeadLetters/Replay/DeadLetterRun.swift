@@ -25,6 +25,9 @@ final class DeadLetterRun {
     private weak var walk: DeadLetterWalk?
     private var tick: Deadline?
     private var nextWord: MonotonicTime
+    private var leftOff: MonotonicTime?
+    /// Longer than a confirm may take.
+    private static let patience = Duration.seconds(15)
     private(set) var report: DeadLetterReport
     /// Letters that were met and decided.
     private(set) var met: Set<DeadLetterID> = []
@@ -101,6 +104,7 @@ final class DeadLetterRun {
             if self.stop.isStopped || self.isRoundOver { self.leaveOff(walk) }
             self.pace.refill(at: now)
             self.publishSome()
+            self.report.blocked = walk.blockedReason
             if now > self.nextWord {
                 self.progress(self.report)
                 self.nextWord = now + .milliseconds(200)
@@ -116,6 +120,10 @@ final class DeadLetterRun {
         self.head = 0
         walk.stop()
         for item in rest { walk.hold(item.place) }
+        // RabbitMQ answers nothing as long as it takes nothing.
+        let leftOff = self.leftOff ?? self.loop.now
+        self.leftOff = leftOff
+        if self.loop.now - leftOff > Self.patience { walk.giveUp() }
     }
 
     func finish() {
