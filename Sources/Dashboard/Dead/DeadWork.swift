@@ -53,6 +53,7 @@ struct DeadWork: Sendable {
     }
 
     private static func trouble(_ report: DeadLetterReport) -> String? {
+        if let reason = report.blocked { return "RabbitMQ takes nothing now: \(reason)" }
         guard let most = report.problems.first else { return report.trouble }
         let letters = most.count == 1 ? "1 letter" : "\(most.count) letters"
         return "a worker would refuse \(letters) once more: \(most.refusal.detail)"
