@@ -159,7 +159,9 @@ extension RedisFailure {
 
 extension BrokerError {
     fileprivate var failure: SourceFailure {
-        if case .channelClosed = self { SourceFailure(text: "\(self)", isRefusal: true) } else {
+        if case .channelClosed = self {
+            SourceFailure(text: "\(self)", isRefusal: true)
+        } else {
             SourceFailure(text: "\(self)")
         }
     }
