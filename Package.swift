@@ -56,17 +56,28 @@ let rooms: [Target] = [
         dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
     ),
     .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto]),
+    .target(name: "WebServer", dependencies: ["Push", hummingbird, hummingbirdTLS, logging]),
     .target(
         name: "Gateway",
         dependencies: [
-            "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", asyncHTTPClient, crypto, cryptoExtras,
-            hummingbird, hummingbirdTLS, logging, serviceLifecycle,
+            "WebServer", "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", asyncHTTPClient, crypto,
+            cryptoExtras, hummingbird, logging, serviceLifecycle,
         ]
+    ),
+    .target(
+        name: "Dashboard",
+        dependencies: [
+            "WebServer", "Desk", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, logging,
+            serviceLifecycle,
+        ],
+        exclude: ["API.md"],
+        resources: [.embedInCode("Page")]
     ),
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Gateway", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker", "Store", "HTTP2", "Wire",
+            "Dashboard", "Gateway", "WebServer", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker",
+            "Store", "HTTP2", "Wire",
             "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
         ]
@@ -136,9 +147,16 @@ let tests: [Target] = [
         ]
     ),
     .testTarget(
+        name: "DashboardTests",
+        dependencies: [
+            "Dashboard", "Desk", "Broker", "Store", "Wire", "Loop", "Push", "TestServers", crypto, logging,
+        ]
+    ),
+    .testTarget(
         name: "GatewayTests",
         dependencies: [
-            "Gateway", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestRandom", "TestServers",
+            "Gateway", "WebServer", "SNS", "Registry", "Broker", "Store", "Wire", "Loop", "Push", "TestRandom",
+            "TestServers",
             crypto,
             cryptoExtras, hummingbird, hummingbirdTLS, logging,
         ]

@@ -1,11 +1,10 @@
 internal import Hummingbird
 internal import HummingbirdCore
-internal import HummingbirdTLS
 package import Logging
 internal import NIOCore
-internal import NIOSSL
 internal import Push
 internal import ServiceLifecycle
+internal import WebServer
 
 /// Amazon SNS' mobile push, topics and subscriptions over HTTP, in front of Redis and RabbitMQ.
 ///
@@ -79,7 +78,7 @@ package final class Gateway: Sendable {
         let quiet = Logger(label: "gateway.http") { _ in SwiftLogNoOpLogHandler() }
         let application = Application(
             responder: GatewayResponder(service: service),
-            server: try Self.server(settings),
+            server: try WebServer.builder(tls: settings.tls, patience: settings.requestTimeout),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: Int(settings.port)),
                 availableConnectionsDelegate: .maximum(settings.connectionLimit, logger: quiet)
@@ -114,31 +113,6 @@ package final class Gateway: Sendable {
         }
         try await task.value
         throw CancellationError()
-    }
-
-    private static func server(_ settings: GatewaySettings) throws -> HTTPServerBuilder {
-        let patience = TimeAmount.nanoseconds(settings.requestTimeout.nanoseconds)
-        let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestPatience(limit: patience)],
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: 16 * 1024,
-                // Pre-signed requests carry everything in the first line, which counts apart from these.
-                maxHeaderListSize: 32 * 1024,
-                maxHeaderFieldCount: 100
-            )
-        )
-        let http = HTTPServerBuilder { responder in
-            LoopChannel(base: HTTP1Channel(responder: responder, configuration: configuration))
-        }
-        guard let files = settings.tls else { return http }
-        let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
-        var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: files.privateKey, format: .pem))
-        )
-        tls.minimumTLSVersion = .tlsv12
-        tls.applicationProtocols = ["http/1.1"]
-        return try .tls(http, tlsConfiguration: tls)
     }
 
     /// Goes by other access keys and master keys from now on; calls that were checked before go on. Everything else of the

@@ -27,6 +27,7 @@
 /// | `pf:{trail}:index` | hash | the trail's generations and what it takes, see ``TrailScript`` | what `trail.keep` says |
 /// | `pf:{trail}:session:run` | hash | `worker`, and the texts that one worker's records name by numbers | the same |
 /// | `pf:{trail}:generation:list` | list | records of messages (`pm`, `km` and two digits) or links from tokens (`pt`, `kt`), see ``TrailFormat`` | the same |
+/// | `pf:{dashboard}:actions` | list | what people did at dashboards, the newest first, see ``DashboardActions`` | 90 days |
 /// | `pf:done:{message.copy}` | bitmap | bit n is set when token n of the message is settled | the app's age limit |
 ///
 /// The gateway's keys, `pf:sns:` and `pf:once:`, are those of the room Registry.
@@ -72,11 +73,14 @@ package enum Keys {
 
     package static func first(letter: String) -> String { "pf:first:letter:{\(letter)}" }
 
+    package static let dashboardActions = "pf:{dashboard}:actions"
+
     /// The lane comes first because an app's name may hold a colon.
     static func lane(_ lane: String, ofApp app: String) -> String { "\(lane):\(app)" }
 
     static let budgetLife = Duration.seconds(30 * 86_400)
     static let rateLife = Duration.seconds(30 * 86_400)
     static let counterLife = Duration.seconds(90 * 86_400)
+    static let actionsLife = Duration.seconds(90 * 86_400)
     static let flushedLife = Duration.seconds(86_400)
 }

@@ -15,6 +15,7 @@ struct Pushfleet: AsyncParsableCommand {
               pushfleet gateway            an API as Amazon SNS has it, in front of them
               pushfleet send --app <app> --lane now --token <hex> --alert Hello
               pushfleet status             what waits, what went through, what failed
+              pushfleet dashboard          the fleet as a web page
               pushfleet find <message id>  what happened to one message, or to one token
 
             The configuration is a YAML file: --config, else PUSHFLEET_CONFIG, else
@@ -28,8 +29,8 @@ struct Pushfleet: AsyncParsableCommand {
     )
 
     private static let verbs: [any ParsableCommand.Type] = [
-        WorkerVerb.self, GatewayVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self, FindVerb.self,
-        DeadVerb.self,
+        WorkerVerb.self, GatewayVerb.self, DashboardVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self,
+        FindVerb.self, DeadVerb.self,
         AppVerb.self, PauseVerb.self, ResumeVerb.self, DoctorVerb.self, SimulatorVerb.self, ChannelVerb.self,
         ScheduleVerb.self, LintVerb.self,
         ExplainVerb.self,

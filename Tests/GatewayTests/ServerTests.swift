@@ -3,6 +3,7 @@ import FoundationNetworking
 import Push
 import TestServers
 import Testing
+import WebServer
 
 @testable import Gateway
 
@@ -150,7 +151,7 @@ import Testing
     func https() async throws {
         let certificates = TestCertificates.shared
         let test = try await TestGateway.start { settings in
-            settings.tls = GatewaySettings.TLSFiles(
+            settings.tls = WebServer.TLSFiles(
                 certificate: certificates.serverCertificate,
                 privateKey: certificates.serverKey
             )

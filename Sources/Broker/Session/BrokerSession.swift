@@ -28,6 +28,11 @@ package final class BrokerSession: Sendable {
         /// Messages ready to be handed out; those held by consumers do not count.
         package let messages: Int
         package let consumers: Int
+
+        package init(messages: Int, consumers: Int) {
+            self.messages = messages
+            self.consumers = consumers
+        }
     }
 
     // MARK: Life
@@ -140,17 +145,7 @@ package final class BrokerSession: Sendable {
 
     /// How much waits in each of these queues; a queue that does not exist is left out.
     package func queueDepths(_ names: [String]) async throws(BrokerError) -> [String: QueueDepth] {
-        var depths: [String: QueueDepth] = [:]
-        for name in names {
-            do throws(BrokerError) {
-                let answer = try await self.request { channel in channel.declareQueue(name, passive: true) }
-                guard case .method(.queueDeclareOK(let messages, let consumers)) = answer else { continue }
-                depths[name] = QueueDepth(messages: Int(messages), consumers: Int(consumers))
-            } catch {
-                guard error.isNotFound else { throw error }
-            }
-        }
-        return depths
+        try await self.ask { core, completion in core.queueDepths(names, completion) }
     }
 
     /// Deletes a queue with all that it holds; one that is gone already is fine.

@@ -12,6 +12,8 @@ final class SessionCore {
     private var publisher: Publisher?
     private(set) var requests: RequestChannel?
     private(set) var messages: RequestChannel?
+    /// A channel asks one thing at a time, so that many questions need many.
+    private var askers: [RequestChannel] = []
     private var opening: ((Result<Void, BrokerError>) -> Void)?
     private var closing: ((Result<Void, BrokerError>) -> Void)?
     private var ended: BrokerError?
@@ -62,6 +64,39 @@ final class SessionCore {
         self.connection?.abandon()
         self.loop.stop()
     }
+
+    func queueDepths(
+        _ names: [String],
+        _ completion: @escaping (Result<[String: BrokerSession.QueueDepth], BrokerError>) -> Void
+    ) {
+        guard self.ended == nil, let connection = self.connection else {
+            return completion(.failure(self.ended ?? .closed))
+        }
+        while self.askers.count < min(names.count, Self.askerLimit) {
+            self.askers.append(RequestChannel(connection, readsAllHeaders: false))
+        }
+        guard !names.isEmpty else { return completion(.success([:])) }
+        var depths: [String: BrokerSession.QueueDepth] = [:]
+        var failure: BrokerError?
+        var missing = names.count
+        for (index, name) in names.enumerated() {
+            let asker = self.askers[index % self.askers.count]
+            let question = { (channel: Channel) in channel.declareQueue(name, passive: true) }
+            asker.request(question) { result in
+                switch result {
+                case .success(.method(.queueDeclareOK(let messages, let consumers))):
+                    depths[name] = BrokerSession.QueueDepth(messages: Int(messages), consumers: Int(consumers))
+                case .success: break
+                case .failure(let error) where error.isNotFound: break
+                case .failure(let error): failure = failure ?? error
+                }
+                missing -= 1
+                if missing == 0 { completion(failure.map { .failure($0) } ?? .success(depths)) }
+            }
+        }
+    }
+
+    private static let askerLimit = 16
 
     func publish(_ message: Message, _ completion: @escaping (Result<PublishOutcome, BrokerError>) -> Void) {
         guard self.ended == nil, let publisher = self.publisher else {

@@ -19,6 +19,12 @@ package struct QueueStatus: Equatable, Sendable {
     /// Messages that nobody holds, and consumers; nil if the queue does not exist.
     package let depth: BrokerSession.QueueDepth?
 
+    package init(name: String, role: Role, depth: BrokerSession.QueueDepth?) {
+        self.name = name
+        self.role = role
+        self.depth = depth
+    }
+
     /// Asks RabbitMQ for every queue that there shall be.
     package static func read(
         apps: [AppID],

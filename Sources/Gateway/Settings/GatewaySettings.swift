@@ -1,6 +1,7 @@
 package import Push
 package import Registry
 package import SNS
+package import WebServer
 
 /// Everything the operator decides about one gateway, as plain values.
 package struct GatewaySettings: Sendable {
@@ -9,7 +10,7 @@ package struct GatewaySettings: Sendable {
     /// The port; 0 takes a free one.
     package var port: UInt16 = 9911
     /// Serves HTTPS with this certificate; nil for plain HTTP, behind a proxy or on a private network.
-    package var tls: TLSFiles?
+    package var tls: WebServer.TLSFiles?
     /// The region that ARNs and signatures name; default `us-east-1`.
     package var region = "us-east-1"
     /// The account that ARNs name, 12 digits.
@@ -52,19 +53,6 @@ package struct GatewaySettings: Sendable {
         package var caFile: String?
 
         package init() {}
-    }
-
-    /// A certificate and its private key.
-    package struct TLSFiles: Sendable, Equatable {
-        /// PEM file of the certificate and its chain.
-        package var certificate: String
-        /// PEM file of the private key.
-        package var privateKey: String
-
-        package init(certificate: String, privateKey: String) {
-            self.certificate = certificate
-            self.privateKey = privateKey
-        }
     }
 }
 

@@ -8,37 +8,41 @@ package struct CounterReader: Sendable {
         self.session = session
     }
 
-    /// Reads everything. Not one moment exactly: a few round trips, while workers go on writing.
+    /// Reads everything. Not one moment exactly: three round trips, while workers go on writing.
     /// - Parameter pools: budget pools to show beside those that workers have named.
     package func read(pools: [String] = []) async throws(RedisFailure) -> FleetStatus {
-        let clock = try await self.session.send(RedisCommand("TIME")).elements?.compactMap(\.integer) ?? []
+        let lists = try await self.session.send([
+            RedisCommand("TIME"), Self.members(Keys.allCounters), Self.members(Keys.allWorkers),
+            Self.members(Keys.allPools), RedisCommand("HGETALL", Keys.pausedApps),
+        ])
+        let clock = lists[0].elements?.compactMap(\.integer) ?? []
         let now = UnixTime(milliseconds: clock.count == 2 ? clock[0] * 1000 + clock[1] / 1000 : 0)
+        let names = lists[1].members
+        let workers = lists[2].members
+        let allPools = Set(lists[3].members).union(pools).sorted()
 
-        var lanes: [FleetStatus.Lane] = []
-        for name in try await self.members(Keys.allCounters) {
-            let hash = try await self.hash(Keys.countersPrefix + name)
-            guard let colon = name.firstIndex(of: ":"), !hash.isEmpty else { continue }
-            let app = String(name[name.index(after: colon)...])
-            lanes.append(
-                FleetStatus.Lane(app: app, lane: String(name[..<colon]), fields: hash.compactMapValues(\.integer))
-            )
+        let lanes = zip(names, try await self.hashes(names.map { Keys.countersPrefix + $0 }))
+            .compactMap { name, hash -> FleetStatus.Lane? in
+                guard let colon = name.firstIndex(of: ":"), !hash.isEmpty else { return nil }
+                let app = String(name[name.index(after: colon)...])
+                return FleetStatus.Lane(
+                    app: app,
+                    lane: String(name[..<colon]),
+                    fields: hash.compactMapValues(\.integer)
+                )
+            }
+        let others = try await self.hashes(workers.map { Keys.worker($0) } + allPools.map { Keys.budget(pool: $0) })
+        let beats = zip(workers, others).compactMap { id, hash in WorkerBeat(id: id, hash) }
+        let found = zip(allPools, others.dropFirst(workers.count)).compactMap { name, hash in
+            FleetStatus.Pool(name: name, hash, now: now)
         }
-        var workers: [WorkerBeat] = []
-        for id in try await self.members(Keys.allWorkers) {
-            if let worker = WorkerBeat(id: id, try await self.hash(Keys.worker(id))) { workers.append(worker) }
-        }
-        var found: [FleetStatus.Pool] = []
-        for name in try await Set(self.members(Keys.allPools)).union(pools).sorted() {
-            let hash = try await self.hash(Keys.budget(pool: name))
-            if let pool = FleetStatus.Pool(name: name, hash, now: now) { found.append(pool) }
-        }
-        let pauses = try await self.hash(Keys.pausedApps).compactMap { field, value in
+        let pauses = (lists[4].pairs ?? [:]).compactMap { field, value in
             value.text.flatMap { AppPause(field: field, value: $0, time: now) }
         }
         return FleetStatus(
             time: now,
             lanes: lanes.sorted { ($0.app, $0.lane) < ($1.app, $1.lane) },
-            workers: workers.sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) },
+            workers: beats.sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) },
             pools: found,
             pauses: pauses.filter(\.isStanding).sorted { ($0.app, $0.kind.rawValue) < ($1.app, $1.kind.rawValue) }
         )
@@ -48,7 +52,7 @@ package struct CounterReader: Sendable {
     /// it is no hash. Workers leave them out without a word, so that one of them does not hold up all others.
     package func broken() async throws(RedisFailure) -> [String] {
         var broken: [String] = []
-        for name in try await self.members(Keys.allCounters) {
+        for name in try await self.session.send(Self.members(Keys.allCounters)).members {
             let key = Keys.countersPrefix + name
             do throws(RedisFailure) {
                 let fields = try await self.hash(key).filter { $0.value.integer == nil }
@@ -61,11 +65,19 @@ package struct CounterReader: Sendable {
         return broken
     }
 
-    private func members(_ key: String) async throws(RedisFailure) -> [String] {
-        try await self.session.send(RedisCommand("ZRANGE", key, "0", "-1")).elements?.compactMap(\.text) ?? []
-    }
+    private static func members(_ key: String) -> RedisCommand { RedisCommand("ZRANGE", key, "0", "-1") }
 
     private func hash(_ key: String) async throws(RedisFailure) -> [String: RedisReply] {
         try await self.session.send(RedisCommand("HGETALL", key)).pairs ?? [:]
     }
+
+    /// All at once: a fleet may have a thousand.
+    private func hashes(_ keys: [String]) async throws(RedisFailure) -> [[String: RedisReply]] {
+        guard !keys.isEmpty else { return [] }
+        return try await self.session.send(keys.map { RedisCommand("HGETALL", $0) }).map { $0.pairs ?? [:] }
+    }
+}
+
+extension RedisReply {
+    fileprivate var members: [String] { self.elements?.compactMap(\.text) ?? [] }
 }

@@ -18,6 +18,12 @@ package struct FleetStatus: Hashable, Sendable {
         /// Every field, by its name in Redis.
         package let fields: [String: Int64]
 
+        package init(app: String, lane: String, fields: [String: Int64]) {
+            self.app = app
+            self.lane = lane
+            self.fields = fields
+        }
+
         package subscript(_ field: CounterField) -> Int64 { self.fields[field.rawValue] ?? 0 }
 
         /// Counts by reason.

@@ -1,3 +1,4 @@
+internal import Dashboard
 internal import Foundation
 internal import Gateway
 internal import Registry
@@ -11,6 +12,10 @@ struct LoadedConfiguration {
     var settings: FleetSettings
     /// What the gateway goes by; its secrets only if the verb needs them.
     var gateway = GatewaySettings()
+    /// What the dashboard goes by; its users only if the verb needs them.
+    var dashboard = DashboardSettings()
+    /// The file that these users stand in.
+    var tokensFile: String?
     /// What could be read of the credentials' files, if the verb needs them.
     var credentials: [LoadedCredential] = []
     /// What opens credentials in Redis; nil if there is none.
@@ -35,6 +40,8 @@ struct ConfigurationLoader {
         static let keys = Needs(rawValue: 2)
         /// Access keys and the gateway's certificate.
         static let gateway = Needs(rawValue: 4)
+        /// The dashboard's users and its certificate.
+        static let dashboard = Needs(rawValue: 8)
     }
 
     static let standardPath = "/etc/pushfleet/pushfleet.yaml"
@@ -104,6 +111,7 @@ struct ConfigurationLoader {
             )
         }
         let gateway = GatewayConfiguration(values, file, needs: needs)
+        let dashboard = DashboardConfiguration(values, file, needs: needs)
         if earlier.isEmpty && file.problems.allSatisfy({ $0.key != nil }) {
             problems = file.problems + values.problems + problems
             var checks = SettingChecks(values: values, file: file)
@@ -123,6 +131,7 @@ struct ConfigurationLoader {
                 }
             }
             problems += checks.problems + kinds.problems + files.problems + gateway.problems
+            problems += dashboard.problems
         } else {
             // A file that cannot be read makes everything else look missing.
             problems = earlier + file.problems
@@ -132,6 +141,8 @@ struct ConfigurationLoader {
             file: path,
             settings: settings,
             gateway: gateway.settings,
+            dashboard: dashboard.settings,
+            tokensFile: dashboard.tokensFile,
             credentials: credentials.flatMap { [$0] + ($0.forBroadcasts.map { [$0] } ?? []) },
             masterKeys: masterKeys,
             logLevel: values.text("log", "level") ?? "info",

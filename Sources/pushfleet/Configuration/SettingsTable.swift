@@ -7,7 +7,7 @@ enum SettingsTable {
     /// One for each processor core is plenty; every one has connections to RabbitMQ, Redis and Apple.
     static let loops = 1...64
 
-    static let keys: [SettingKey] = Self.fleetKeys + Self.gatewayKeys + Self.logKeys
+    static let keys: [SettingKey] = Self.fleetKeys + Self.gatewayKeys + Self.dashboardKeys + Self.logKeys
 
     private static let fleetKeys: [SettingKey] = [
         SettingKey(

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Gateway
 internal import Push
 internal import SNS
+internal import WebServer
 
 /// The gateway's part of the configuration, with the secrets read from their files.
 struct GatewayConfiguration {
@@ -57,7 +58,7 @@ struct GatewayConfiguration {
         switch (certificate, key) {
         case (nil, nil): break
         case (let certificate?, let key?):
-            self.settings.tls = GatewaySettings.TLSFiles(certificate: certificate, privateKey: key)
+            self.settings.tls = WebServer.TLSFiles(certificate: certificate, privateKey: key)
             for (file, name) in [(certificate, "certificate_file"), (key, "private_key_file")] {
                 _ = self.read(file, ["gateway", name])
             }

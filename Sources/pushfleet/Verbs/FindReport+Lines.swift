@@ -1,4 +1,4 @@
-internal import Push
+internal import Desk
 
 /// The story in words.
 extension FindReport {
@@ -6,11 +6,9 @@ extension FindReport {
     func lines(all: Bool) -> [String] {
         var lines = Array(self.messages.map { Self.lines($0, all: all) }.joined(separator: [""]))
         if self.hasMore { lines += ["", "There are older messages to it; see --limit."] }
-        let advice = self.messages.flatMap { Self.advice($0) }
-        var told: Set<String> = []
-        for (title, meaning, next) in advice where told.insert(title).inserted {
-            lines += ["", title] + Terminal.wrapped(meaning, indent: 2)
-            lines += Terminal.wrapped("What to do: \(next)", indent: 2)
+        for advice in self.advice {
+            lines += ["", advice.reason] + Terminal.wrapped(advice.meaning, indent: 2)
+            lines += Terminal.wrapped("What to do: \(advice.nextStep)", indent: 2)
         }
         if self.unreadable > 0 {
             lines += [
@@ -18,27 +16,6 @@ extension FindReport {
             ]
         }
         return lines
-    }
-
-    /// Why there is nothing.
-    func nothing(isOn: Bool, app: String?) -> String {
-        let what = self.foundBy == .messageID ? "message \(self.searched)" : "message or token \(self.searched)"
-        let ofApp = app.map { " of app \(Shown.text($0.utf8))" } ?? ""
-        guard let since = self.trail.sinceMs else {
-            let why = isOn ? "no worker has written any yet" : "trail.max_memory is 0"
-            return "nothing is known of \(what)\(ofApp): there is no trail; \(why)"
-        }
-        var text = "nothing is known of \(what)\(ofApp); the trail begins \(Moment.full(since))"
-        if let delivered = self.trail.deliveredSinceMs, delivered > since {
-            text += ", for what went well at once \(Moment.full(delivered)) (memory: trail.max_memory)"
-        }
-        if let others = self.trail.othersSinceMs, others > since {
-            text += ", for everything else \(Moment.full(others))"
-        }
-        if self.trail.lost > 0, let time = self.trail.lostAtMs {
-            text += "; \(self.trail.lost) messages could not be written, the last before \(Moment.full(time))"
-        }
-        return text + "; what is still in RabbitMQ was not received yet"
     }
 
     // MARK: A message
@@ -130,46 +107,4 @@ extension FindReport {
     }
 
     private static func word(_ state: String) -> String { state == "dead_letter" ? "dead-lettered" : state }
-
-    // MARK: What to do
-
-    /// For each last word that was not the best.
-    private static func advice(_ message: Message) -> [(String, String, String)] {
-        var advice: [(String, String, String)] = message.deliveries.compactMap { delivery in
-            delivery.refusedAs.flatMap { DeadLetterReason(rawValue: $0) }.map { ($0.rawValue, $0.meaning, $0.nextStep) }
-        }
-        for token in message.tokens {
-            guard let step = token.steps.last, token.state != "delivered" else { continue }
-            if let reason = step.reason.flatMap({ DeadLetterReason(rawValue: $0) }), reason != .apnsRejected {
-                advice.append((reason.rawValue, reason.meaning, reason.nextStep))
-            }
-            let api: StatusReason.API = message.broadcast ? .broadcast : .device
-            let last = step.answers.last ?? token.steps.last { !$0.answers.isEmpty }?.answers.last
-            guard let status = last?.status, status != 200 else { continue }
-            let reason = last?.apnsReason.flatMap { ApnsReason($0.utf8) }
-            let row = ReasonTable.row(status: status, reason: reason, api: api)
-            advice.append(("\(status)\(reason.map { " \($0.text)" } ?? "")", row.meaning, row.nextStep))
-        }
-        return advice
-    }
-}
-
-/// Points in time for people, in UTC.
-enum Moment {
-    /// `2026-01-31 09:05:07.250 UTC`
-    static func full(_ milliseconds: Int64) -> String {
-        "\(UnixTime(milliseconds: milliseconds).date) \(Self.time(milliseconds)) UTC"
-    }
-
-    /// `09:05:07.250`
-    static func time(_ milliseconds: Int64) -> String {
-        let day = ((milliseconds % 86_400_000) + 86_400_000) % 86_400_000
-        let parts = [day / 3_600_000, day / 60_000 % 60, day / 1000 % 60].map { Self.padded($0, 2) }
-        return "\(parts.joined(separator: ":")).\(Self.padded(day % 1000, 3))"
-    }
-
-    private static func padded(_ value: Int64, _ width: Int) -> String {
-        let digits = "\(value)"
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
 }

@@ -1,7 +1,5 @@
-internal import APNs
 internal import ArgumentParser
 internal import Desk
-internal import Push
 internal import Store
 internal import Worker
 
@@ -45,13 +43,16 @@ struct FindVerb: AsyncParsableCommand {
     var timeout: Duration = .seconds(10)
     @OptionGroup var json: JSONFlag
 
+    private var question: FindQuestion {
+        FindQuestion(self.what, token: self.token, app: self.app, limit: self.limit)
+    }
+
     func validate() throws {
-        guard !self.what.isEmpty, self.what.utf8.count <= 256 else {
-            throw ValidationError("give a message_id of 1 to 255 bytes, a device token or a channel's id")
-        }
-        guard (1...100).contains(self.limit) else { throw ValidationError("'--limit' must be 1 to 100") }
-        if let token = self.token, !Self.isToken(token) {
-            throw ValidationError("'--token' is no device token: an even number of hexadecimal digits, 2 to 200")
+        switch self.question.fault {
+        case nil: break
+        case .what(let problem): throw ValidationError(problem)
+        case .token(let problem): throw ValidationError("'--token' \(problem)")
+        case .limit(let problem): throw ValidationError("'--limit' \(problem)")
         }
     }
 
@@ -61,7 +62,7 @@ struct FindVerb: AsyncParsableCommand {
         defer { redis.close() }
         let report: FindReport
         do throws(RedisFailure) {
-            report = try await self.report(TrailReader(redis))
+            report = try await self.question.ask(TrailReader(redis))
         } catch {
             throw VerbFailure("cannot read the trail in Redis: \(error)")
         }
@@ -72,34 +73,5 @@ struct FindVerb: AsyncParsableCommand {
         }
         guard report.messages.isEmpty else { return }
         throw VerbFailure(report.nothing(isOn: settings.trail.isOn, app: self.app))
-    }
-
-    /// First as a message id, then as what a message was sent to.
-    private func report(_ reader: TrailReader) async throws(RedisFailure) -> FindReport {
-        let target = Self.isToken(self.what) ? self.what.lowercased() : self.what
-        let token = self.token?.lowercased()
-        let found = self.select(try await reader.find(.message(Array(self.what.utf8))))
-        if !found.stories.isEmpty || token != nil {
-            return FindReport(self.what, .messageID, found, token: token)
-        }
-        // One more than are shown, of all apps.
-        let limit = self.app == nil ? self.limit : 100
-        let others = self.select(try await reader.find(.token(Array(target.utf8), limit: limit)))
-        return FindReport(self.what, .token, others, token: target)
-    }
-
-    private func select(_ findings: TrailSearch.Findings) -> TrailSearch.Findings {
-        guard let app = self.app else { return findings }
-        let stories = findings.stories.filter { $0.app == app }
-        return TrailSearch.Findings(
-            stories: Array(stories.prefix(self.limit)),
-            coverage: findings.coverage,
-            hasMore: findings.hasMore || stories.count > self.limit,
-            unreadable: findings.unreadable
-        )
-    }
-
-    private static func isToken(_ text: String) -> Bool {
-        Array(text.utf8).withUnsafeBytes { DeviceToken.isValid($0) }
     }
 }

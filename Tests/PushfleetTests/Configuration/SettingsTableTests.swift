@@ -1,3 +1,4 @@
+internal import Dashboard
 internal import Foundation
 internal import Gateway
 internal import Push
@@ -23,6 +24,7 @@ internal import Worker
         let settings = FleetSettings(amqp: ServerSettings(url: ""), redis: ServerSettings(url: ""))
         let retry = RetrySchedule.standard
         let gateway = GatewaySettings()
+        let dashboard = DashboardSettings()
         let durations: [String: Duration] = [
             "amqp.heartbeat": settings.amqpHeartbeat, "budget.lease": settings.budget.lease,
             "budget.heartbeat": settings.budget.heartbeat, "budget.quantum": settings.budget.quantum,
@@ -37,6 +39,7 @@ internal import Worker
             "apps.*.retry.age_limit": retry.ageLimit, "gateway.skew": gateway.skew,
             "gateway.request_timeout": gateway.requestTimeout, "gateway.drain_timeout": gateway.drainTimeout,
             "gateway.webhooks.timeout": gateway.webhooks.timeout,
+            "dashboard.request_timeout": dashboard.requestTimeout, "dashboard.drain_timeout": dashboard.drainTimeout,
         ]
         let numbers: [String: Int] = [
             "budget.connect_rate": settings.budget.connectRate,
@@ -53,6 +56,7 @@ internal import Worker
             "gateway.port": Int(gateway.port), "gateway.max_connections": gateway.connectionLimit,
             "gateway.apns_connections": gateway.apns.maxConnections,
             "gateway.webhooks.requests_per_host": gateway.webhooks.requestsPerHost,
+            "dashboard.port": Int(dashboard.port),
         ]
         for key in SettingsTable.keys {
             let value = key.standard.flatMap { try? key.parse($0) }

@@ -1,6 +1,7 @@
 internal import Push
 internal import Testing
 
+@testable internal import Desk
 @testable internal import Store
 @testable import pushfleet
 

@@ -87,6 +87,8 @@ import Testing
 
         for app in ["app", "gone"] { _ = try await desk.run(StoredApps.put(app, "{}")) }
         _ = try await desk.run(StoredApps.remove("gone"))
+        for number in 1...4 { _ = try await desk.run(DashboardActions.add("\(number)", limit: 3)) }
+        #expect(try await desk.send(DashboardActions.read(limit: 3)).elements?.compactMap(\.text) == ["4", "3", "2"])
         for session in [desk, worker] {
             let apps = try await StoredApps.read(from: session)
             #expect(apps.version != nil && apps.values == ["app": "{}"] && apps.removed == ["gone"])

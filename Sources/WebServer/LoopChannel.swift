@@ -3,7 +3,7 @@ internal import Logging
 internal import NIOCore
 
 /// Serves each connection on its event loop. Hummingbird's handlers run on Swift's pool, and each part of a request and
-/// of its answer would wake another thread; so a request leaves its loop only for the gateway's.
+/// of its answer would wake another thread; so a request leaves its loop only for its room's own.
 struct LoopChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
 

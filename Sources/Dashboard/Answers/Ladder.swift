@@ -1,0 +1,73 @@
+internal import Broker
+internal import Desk
+internal import Push
+
+/// Where messages wait: `GET /api/ladder`.
+struct Ladder: Encodable, Equatable {
+    struct Level: Encodable, Equatable {
+        let name: String
+        let delayMs: Int64
+        /// Missing if the queue does not exist.
+        let messages: Int?
+    }
+
+    struct Queue: Encodable, Equatable {
+        let name: String
+        let kind: String
+        let lane: String?
+        let messages: Int?
+        let consumers: Int?
+    }
+
+    let timeMs: Int64
+    /// Ascending by delay.
+    let levels: [Level]
+    /// All others; work queues summed by lane.
+    let queues: [Queue]
+
+    init(_ queues: [QueueStatus], at time: UnixTime) {
+        self.timeMs = time.milliseconds
+        var levels: [(DelayLevel, Int?)] = []
+        var work: [Lane: [QueueStatus]] = [:]
+        var others: [Queue] = []
+        for queue in queues {
+            switch queue.role {
+            case .work(_, let lane): work[lane, default: []].append(queue)
+            case .delay(let level): levels.append((level, queue.depth?.messages))
+            case .dead: others.append(Queue("dead", queue))
+            case .feedback: others.append(Queue("feedback", queue))
+            case .suspect: others.append(Queue("suspect", queue))
+            case .receipts: others.append(Queue("receipts", queue))
+            case .unrouted: others.append(Queue("unrouted", queue))
+            }
+        }
+        self.levels = levels.sorted { $0.0 < $1.0 }
+            .map { Level(name: $0.0.name, delayMs: $0.0.milliseconds, messages: $0.1) }
+        let lanes = Lane.allCases.compactMap { lane in work[lane].map { Queue(lane, $0) } }
+        self.queues = lanes + others
+    }
+}
+
+extension Ladder.Queue {
+    fileprivate init(_ kind: String, _ queue: QueueStatus) {
+        self.init(
+            name: queue.name,
+            kind: kind,
+            lane: nil,
+            messages: queue.depth?.messages,
+            consumers: queue.depth?.consumers
+        )
+    }
+
+    /// The work queues of one lane together; a worker consumes each, so the most that one has are the consumers.
+    fileprivate init(_ lane: Lane, _ queues: [QueueStatus]) {
+        let depths = queues.compactMap(\.depth)
+        self.init(
+            name: "pushfleet.*.\(lane.rawValue)",
+            kind: "work",
+            lane: lane.rawValue,
+            messages: depths.isEmpty ? nil : depths.reduce(0) { $0 + $1.messages },
+            consumers: depths.map(\.consumers).max()
+        )
+    }
+}

@@ -1,0 +1,48 @@
+internal import Push
+internal import Store
+
+/// One reason as `pushfleet explain` knows it, and how often it came.
+struct CountedReason: Encodable, Equatable {
+    let reason: String
+    let source: ExplainedReason.Source
+    let isBroadcast: Bool
+    let status: Int?
+    let meaning: String
+    let nextStep: String
+    let handling: String
+    let total: Int64
+    /// Which had the most.
+    let apps: [String]?
+
+    /// The most frequent first.
+    static func all(_ reasons: [ExplainedReason], _ lanes: [FleetStatus.Lane]) -> [CountedReason] {
+        var byApp: [ExplainedReason.Source: [String: [String: Int64]]] = [:]
+        for lane in lanes {
+            for (source, field) in [(ExplainedReason.Source.apns, ReasonField.answered), (.deadLetter, .deadLettered)] {
+                for (reason, count) in lane[field] where count > 0 {
+                    byApp[source, default: [:]][reason, default: [:]][lane.app, default: 0] += count
+                }
+            }
+        }
+        // Counters do not tell an answer to a broadcast from one to a device: it counts where the name is known first.
+        var claimed: Set<String> = []
+        let counted = reasons.sorted { !$0.isBroadcast && $1.isBroadcast }.map { reason in
+            let isFirst = claimed.insert("\(reason.source.rawValue) \(reason.reason)").inserted
+            return CountedReason(reason, isFirst ? byApp[reason.source]?[reason.reason] ?? [:] : [:])
+        }
+        return counted.sorted { $0.total > $1.total }
+    }
+
+    private init(_ reason: ExplainedReason, _ apps: [String: Int64]) {
+        self.reason = reason.reason
+        self.source = reason.source
+        self.isBroadcast = reason.isBroadcast
+        self.status = reason.status
+        self.meaning = reason.meaning
+        self.nextStep = reason.nextStep
+        self.handling = reason.handling
+        self.total = apps.values.reduce(0, +)
+        let most = apps.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(3).map(\.key)
+        self.apps = most.isEmpty ? nil : most
+    }
+}

@@ -1,0 +1,91 @@
+internal import Broker
+internal import Desk
+internal import Push
+internal import Store
+
+/// One app in the list of apps. What is not known is nil, and left out.
+struct AppRow: Sendable, Equatable, Encodable {
+    let app: String
+    var origin: ConfiguredFleet.App.Origin?
+    var credential: String?
+    var environment: String?
+    var paused: PausedAppReport?
+    /// In its work queues.
+    var waiting: Int?
+    /// Notifications at Apple.
+    var inFlight = 0
+    /// For sorting, until there are counters by minute: since Redis first knew the app.
+    var delivered: Int64 = 0
+    var retried: Int64 = 0
+    var deadLettered: Int64 = 0
+
+    private enum CodingKeys: CodingKey {
+        case app, origin, credential, environment, paused, waiting, inFlight
+    }
+
+    init(_ app: String) { self.app = app }
+
+    /// All apps that the configuration, the counters or a pause name, by name.
+    static func rows(_ configured: ConfiguredFleet, _ status: FleetStatus?, _ queues: [QueueStatus]?) -> [AppRow] {
+        var rows: [String: AppRow] = [:]
+        let environments = Dictionary(
+            configured.credentials.map { ($0.name, $0.environment) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for app in configured.apps {
+            var row = AppRow(app.id)
+            row.origin = app.origin
+            row.credential = app.credential
+            row.environment = environments[app.credential]
+            rows[app.id] = row
+        }
+        for lane in status?.lanes ?? [] {
+            rows[lane.app, default: AppRow(lane.app)].add(lane)
+        }
+        for pause in status?.pauses ?? [] {
+            var row = rows[pause.app] ?? AppRow(pause.app)
+            // A pause by hand comes after a fault in the list; the fault is what needs an eye.
+            if row.paused == nil || pause.kind == .fault { row.paused = PausedAppReport(pause) }
+            rows[pause.app] = row
+        }
+        for worker in status?.workers ?? [] {
+            for (name, count) in worker.inFlight {
+                guard let dot = name.lastIndex(of: ".") else { continue }
+                rows[String(name[..<dot])]?.inFlight += count
+            }
+        }
+        for queue in queues ?? [] {
+            guard case .work(let app, _) = queue.role, let depth = queue.depth else { continue }
+            let others = rows[app.name]?.waiting ?? 0
+            rows[app.name]?.waiting = others + depth.messages
+        }
+        return rows.values.sorted { $0.app < $1.app }
+    }
+
+    private mutating func add(_ lane: FleetStatus.Lane) {
+        self.delivered += lane[.delivered]
+        self.retried += lane[.retried] as Int64
+        self.deadLettered += lane[.deadLettered] as Int64
+    }
+}
+
+/// That an app is paused for the whole fleet, as in `pushfleet status --json`.
+struct PausedAppReport: Sendable, Equatable, Encodable {
+    let app: String
+    let cause: String
+    let sinceMs: Int64
+    let untilMs: Int64?
+    let probedBy: String?
+    let by: String
+    let reason: String?
+
+    init(_ pause: AppPause) {
+        self.app = pause.app
+        self.cause = pause.cause
+        self.sinceMs = pause.since.milliseconds
+        self.untilMs = pause.until?.milliseconds
+        self.probedBy = pause.probeLeft > .zero ? pause.prober : nil
+        self.by = pause.by
+        self.reason = pause.reason.isEmpty ? nil : pause.reason
+    }
+}

@@ -1,0 +1,85 @@
+internal import Store
+
+/// Text in Prometheus' format, version 0.0.4
+/// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
+struct MetricsPage {
+    enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    private struct Family {
+        let kind: Kind
+        /// In the order in which they came.
+        var names: [String] = []
+        var values: [String: Double] = [:]
+    }
+
+    private var families: [(name: String, family: Family)] = []
+    private var places: [String: Int] = [:]
+
+    /// - Parameter labels: one without a value is left out.
+    mutating func add(_ name: String, _ kind: Kind, _ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {
+        self.set(name, of: name, kind, value, labels, isSum: false)
+    }
+
+    /// The same for a counter, added to what it has.
+    mutating func sum(_ name: String, _ value: Double, _ labels: KeyValuePairs<String, String>) {
+        self.set(name, of: name, .counter, value, labels, isSum: true)
+    }
+
+    /// A histogram of milliseconds, in seconds.
+    mutating func add(_ name: String, _ histogram: Histogram, _ labels: KeyValuePairs<String, String>) {
+        var count: Int64 = 0
+        for (index, bound) in histogram.bounds.enumerated() {
+            count += histogram.counts[index]
+            let le = Self.number(Double(bound) / 1000)
+            self.set("\(name)_bucket", of: name, .histogram, Double(count), labels, le: le, isSum: false)
+        }
+        let all = Double(histogram.count)
+        self.set("\(name)_bucket", of: name, .histogram, all, labels, le: "+Inf", isSum: false)
+        self.set("\(name)_sum", of: name, .histogram, Double(histogram.sum) / 1000, labels, isSum: false)
+        self.set("\(name)_count", of: name, .histogram, all, labels, isSum: false)
+    }
+
+    private mutating func set(
+        _ name: String,
+        of family: String,
+        _ kind: Kind,
+        _ value: Double,
+        _ labels: KeyValuePairs<String, String>,
+        le: String? = nil,
+        isSum: Bool
+    ) {
+        let place = self.places[family] ?? self.families.count
+        if place == self.families.count {
+            self.families.append((family, Family(kind: kind)))
+            self.places[family] = place
+        }
+        var text = labels.filter { !$0.value.isEmpty }.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }
+        if let le { text.append("le=\"\(le)\"") }
+        let line = "\(name)\(text.isEmpty ? "" : "{\(text.joined(separator: ","))}")"
+        if let old = self.families[place].family.values[line] {
+            self.families[place].family.values[line] = isSum ? old + value : value
+        } else {
+            self.families[place].family.names.append(line)
+            self.families[place].family.values[line] = value
+        }
+    }
+
+    var text: String {
+        var text = ""
+        for (name, family) in self.families {
+            text += "# TYPE \(name) \(family.kind.rawValue)\n"
+            for line in family.names { text += "\(line) \(Self.number(family.values[line] ?? 0))\n" }
+        }
+        return text
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}

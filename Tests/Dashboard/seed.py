@@ -1,0 +1,123 @@
+"""Fills a private Redis and RabbitMQ with a made-up fleet, as workers would have written it: counters, heartbeats, leases and
+dead letters. Its apps are those that `seed.py --configuration` writes for the configuration.
+
+usage: seed.py [--apps N] [--workers N] [--dead N] --redis PORT --amqp URL
+       seed.py [--apps N] --configuration
+"""
+
+import argparse
+import json
+import random
+import socket
+import time
+
+POOL = "sandbox.TEAM123456.KEY1234567"
+LATENCY = [5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10000]
+HOSTILE = ["<img src=x onerror=alert(1)>", "a\u202egpj.exe", "\"><svg onload=1>", "x\u001b[31m"]
+
+
+def names(count):
+    return ["com.example.shop"] + [f"com.example.app{number:03}" for number in range(1, count)]
+
+
+def command(*words):
+    data = [str(word).encode() for word in words]
+    return b"*%d\r\n" % len(data) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in data)
+
+
+def fill_redis(options, rng):
+    now = int(time.time() * 1000)
+    commands = []
+    for place, app in enumerate(names(options.apps)):
+        for lane in ("now", "bulk"):
+            count = rng.randint(1000, 100000)
+            fields = {"received": count, "delivered": count - 40, "retried": 90, "dead_lettered": 12, "tokens_gone": 5,
+                      "attempts": count + 90, "retried.TooManyRequests": 90, "dead_lettered.suspect_token": 12,
+                      "answered.BadDeviceToken": 12, "answered.TooManyRequests": 90, "answered.Unregistered": 5,
+                      "apns_latency.sum": count * 55, "apns_latency.count": count}
+            for bound in LATENCY:
+                fields[f"apns_latency.le_{bound}"] = count // len(LATENCY)
+                fields[f"end_to_end.le_{bound}"] = count // len(LATENCY)
+            words = [word for pair in fields.items() for word in pair]
+            commands.append(command("HSET", f"pf:{{counters}}:of:{lane}:{app}", *words))
+            commands.append(command("ZADD", "pf:{counters}:all", now, f"{lane}:{app}"))
+    lease = ["meta", f"seed {now} 0", "counts", "40 3 1200 1 0"]
+    for place in range(options.workers):
+        worker = f"{rng.getrandbits(64):016x}"
+        fields = {"version": "1.6.0", "host": HOSTILE[place % 4] if place % 9 == 4 else f"push-{place}", "pid": 4000 + place,
+                  "started_at": now - 7_000_000 - place, "last_beat": now, "prefetch": 4000, f"connections_held.{POOL}": 2}
+        for app in names(options.apps)[:5]:
+            fields[f"in_flight.{app}.now"] = place % 7
+        commands.append(command("HSET", f"pf:{{workers}}:of:{worker}", *[word for pair in fields.items() for word in pair]))
+        commands.append(command("ZADD", "pf:{workers}:all", now, worker))
+        lease += [worker, f"2 2 {2 + place % 2} 0 {now + 86_400_000} 0 0 0 400"]
+    commands.append(command("ZADD", "pf:{workers}:pools", now, POOL))
+    commands.append(command("HSET", f"pf:budget:{{{POOL}}}", *lease))
+    with socket.create_connection(("127.0.0.1", options.redis)) as server:
+        server.sendall(b"".join(commands) + command("PING"))
+        answer = b""
+        while b"+PONG" not in answer:
+            part = server.recv(65536)
+            assert part and b"-" != part[:1], f"Redis: {part[:200]!r}"
+            answer += part
+        assert b"\r\n-" not in answer, f"Redis: {answer[:200]!r}"
+
+
+def fill_rabbitmq(options, rng):
+    import pika
+
+    connection = pika.BlockingConnection(pika.URLParameters(options.amqp))
+    channel = connection.channel()
+    now = int(time.time() * 1000)
+    apps = names(options.apps)
+    kinds = [("apns_rejected", "BadTopic", None, "Apple answered 400 BadTopic"),
+             ("suspect_token", "BadDeviceToken", "tokens", "Apple answered 400 BadDeviceToken"),
+             ("invalid_field", None, "expires_at", "must be Unix seconds; this looks like milliseconds"),
+             ("age_limit", "TooManyRequests", None, "3h old")]
+    for place in range(options.dead):
+        kind = kinds[rng.choice([0, 1, 1, 1, 2, 3])]
+        app, lane = rng.choice(apps), rng.choice(["now", "bulk"])
+        died = now - rng.randint(0, 20_000_000)
+        headers = {"x-pushfleet-reason": kind[0], "x-pushfleet-detail": HOSTILE[place % 4] if place % 23 == 7 else kind[3],
+                   "x-pushfleet-died-at": died, "x-pushfleet-first-seen": died - 60_000, "x-pushfleet-attempt": place % 6,
+                   "x-pushfleet-worker": "push-1:4711", "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
+        if kind[1]:
+            headers["x-pushfleet-apns-reason"] = kind[1]
+        if kind[2]:
+            headers["x-pushfleet-field"] = kind[2]
+        body = {"app": app, "tokens": [f"{rng.getrandbits(256):064x}"], "payload": {"aps": {"alert": HOSTILE[place % 4]}}}
+        if kind[0] == "invalid_field":
+            body["expires_at"] = "soon"
+        message_id = HOSTILE[place % 4] if place % 31 == 5 else f"order-{place}"
+        channel.basic_publish("pushfleet.dead", f"{app}.{lane}", json.dumps(body).encode(),
+                              pika.BasicProperties(message_id=message_id, content_type="application/json", headers=headers,
+                                                   delivery_mode=2, timestamp=died // 1000))
+    connection.close()
+    # Confirms are not awaited, so the queue is.
+    connection = pika.BlockingConnection(pika.URLParameters(options.amqp))
+    channel = connection.channel()
+    end = time.time() + 60
+    while channel.queue_declare("pushfleet.dead", passive=True).method.message_count < options.dead:
+        assert time.time() < end, "the dead letters did not arrive"
+        time.sleep(0.1)
+    connection.close()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name, value in (("apps", 9), ("workers", 5), ("dead", 60), ("redis", 0)):
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--amqp")
+    parser.add_argument("--configuration", action="store_true")
+    options = parser.parse_args()
+    if options.configuration:
+        for app in names(options.apps):
+            print(f"  {app}: {{ credential: main }}")
+        return
+    rng = random.Random(7)
+    fill_redis(options, rng)
+    fill_rabbitmq(options, rng)
+
+
+if __name__ == "__main__":
+    main()
