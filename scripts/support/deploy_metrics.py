@@ -46,7 +46,8 @@ def expressions(tree):
             yield f"Grafana: {panel['title']}", target["expr"]
     for variable in dashboard["templating"]["list"]:
         if variable["type"] == "query":
-            yield f"Grafana: ${variable['name']}", re.sub(r"label_values\((\w+), (\w+)\)", r'\1{\2=""}', variable["definition"])
+            query = re.sub(r"label_values\((\w+), (\w+)\)", r'\1{\2=""}', variable["definition"])
+            yield f"Grafana: ${variable['name']}", query
     for name in ("keda/scaledobject.yaml", "hpa/hpa.yaml"):
         for query in re.findall(r"(?:query|metricsQuery|seriesQuery): (.*)", tree.text(f"deploy/kubernetes/{name}")):
             yield name, query
@@ -59,7 +60,8 @@ def only_defined(tree):
         for name in re.findall(r"\bpushfleet:[a-z0-9_:]+", expression):
             if name not in recorded:
                 yield f"{place}: {name} is not recorded"
-        used = re.findall(r"\b((?:pushfleet|process)_[a-z_]+)\b(?:\{([^}]*)\})?", re.sub(r"pushfleet:[a-z0-9_:]+", "", expression))
+        plain = re.sub(r"pushfleet:[a-z0-9_:]+", "", expression)
+        used = re.findall(r"\b((?:pushfleet|process)_[a-z_]+)\b(?:\{([^}]*)\})?", plain)
         known = set(LABELS)
         for name, selectors in used:
             if name not in names:
@@ -97,7 +99,9 @@ def type_what_there_is(tree):
     text = tree.text(RUNBOOKS)
     several = {verb.split()[0] for verb in verbs if " " in verb}
     # In code blocks and between back quotes; elsewhere it is a word of a sentence.
-    code = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.S) + re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S)))
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.S)
+    quoted = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+    code = "\n".join(blocks + quoted)
     for verb, second in re.findall(r"^(?:.*\| )?pushfleet ([a-z]+)(?: ([a-z]+))?", code, re.M):
         command = f"{verb} {second}" if verb in several and second else verb
         if command not in verbs:
