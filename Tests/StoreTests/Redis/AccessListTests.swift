@@ -21,7 +21,7 @@ import Testing
     private static func redis() throws -> PrivateRedis {
         let redis = try PrivateRedis(volatile: true)
         let client = try BlockingRedis(port: redis.port)
-        for user in ["worker", "desk"] {
+        for user in ["worker", "desk", "dashboard"] {
             var command = RedisCommand("ACL", "SETUSER")
             for word in try self.words(user).dropFirst() { command.add(word) }
             #expect(try client.send(command) == .string(Array("OK".utf8)))
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `Nobody gets in without being named`() throws {
         #expect(try Self.words("default") == ["user", "default", "off"])
-        #expect(try Self.lines().count == 4)
+        #expect(try Self.lines().count == 5)
     }
 
     @Test func `A worker and the desk can do all they have to`() async throws {
@@ -115,6 +115,10 @@ import Testing
         #expect(try await TrailReader(desk).find(.message([109])).stories.count == 1)
         let status = try await CounterReader(desk).read()
         #expect(status.totals == ["received": 1] && status.workers.count == 1 && status.pools.count == 1)
+        let dashboard = try await RedisSession.open(try Self.address("dashboard", redis))
+        defer { dashboard.close() }
+        #expect(try await CounterReader(dashboard).read().totals == ["received": 1])
+        #expect(try await StoredApps.read(from: dashboard).values == ["app": "{}"])
         _ = try await worker.run(WorkerBeat.goodbye(id))
     }
 
@@ -123,7 +127,7 @@ import Testing
         defer { redis.stop() }
         try redis.cli("set", "other", "x")
         try redis.cli("hset", Keys.token(team: "T", key: "K"), "jwt", "secret")
-        for user in ["worker", "desk"] {
+        for user in ["worker", "desk", "dashboard"] {
             let session = try await RedisSession.open(try Self.address(user, redis))
             let forbidden: [RedisCommand] = [
                 RedisCommand("FLUSHALL"), RedisCommand("CONFIG", "GET", "*"), RedisCommand("SCRIPT", "FLUSH"),
@@ -139,8 +143,8 @@ import Testing
                 }
                 #expect(error.kind == .noPermission)
             }
-            if user == "desk" {
-                await #expect(throws: RedisFailure.self, "the desk read a provider token") {
+            if user != "worker" {
+                await #expect(throws: RedisFailure.self, "\(user) read a provider token") {
                     try await session.send(RedisCommand("HGETALL", Keys.token(team: "T", key: "K")))
                 }
             }
