@@ -2,8 +2,8 @@ package import Push
 
 /// An operator's order to one worker: drain and leave, as at SIGTERM.
 ///
-/// A string that lives for a while. An id names one run of one worker, so that an order never meets another one; the worker
-/// asks for it at its heartbeat.
+/// A string that lives for a while. An id names one run of one worker, so that an order never meets another one; the
+/// worker asks for it at its heartbeat.
 package struct DrainOrder: Hashable, Sendable {
     /// Who wants it, as others read it; may hold anything.
     package let by: String

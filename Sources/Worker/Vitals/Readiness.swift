@@ -35,7 +35,8 @@ package enum Readiness: Equatable, Sendable {
         if vitals.allowed == 0 { return Self.withoutLease(vitals) }
         let stalled = now - vitals.progressAt
         if vitals.streams > 0, stalled > vitals.requestTimeout + vitals.requestTimeout {
-            return .notReady("\(vitals.streams) requests, and no answer of any kind for \(stalled.milliseconds / 1000) s")
+            let seconds = stalled.milliseconds / 1000
+            return .notReady("\(vitals.streams) requests, and no answer of any kind for \(seconds) s")
         }
         if vitals.wantedQueues == 0 { return .ready("all apps that it has connections for are paused") }
         if vitals.consumedQueues == 0 {
