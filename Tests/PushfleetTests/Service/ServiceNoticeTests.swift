@@ -31,7 +31,7 @@ internal import Testing
         /// The next datagram; nil if none is there. They arrive before the sender goes on.
         func next() -> String? {
             var bytes = [UInt8](repeating: 0, count: 4096)
-            let count = recv(self.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT.rawValue))
+            let count = recv(self.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
             return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
         }
     }
@@ -82,7 +82,7 @@ internal import Testing
         await watch.run {
             ServiceHealth(status: "works")
         } _: {
-            try? await eventually("it is ready and alive") {
+            _ = try? await eventually("it is ready and alive") {
                 while let words = listener.next() { heard.add(words) }
                 return heard.count("READY=1") == 1 && heard.count("WATCHDOG=1") >= 2
             }
