@@ -13,8 +13,8 @@ package struct WorkerDesk: Sendable {
         self.name = name
     }
 
-    /// Orders workers to drain and to leave, as SIGTERM does; they take it at their next heartbeat (2 s). A process with
-    /// several loops leaves whole when one of them has the order.
+    /// Orders workers to drain and to leave, as SIGTERM does; they take it at their next heartbeat (2 s). A process
+    /// with several loops leaves whole when one of them has the order.
     package func drain(_ workers: [WorkerBeat]) async throws(RedisFailure) {
         let order = DrainOrder(by: self.name, time: WallClock.now())
         for worker in workers { _ = try await self.session.send(order.command(for: worker.id)) }

@@ -144,8 +144,8 @@ enum SettingsTable {
         SettingKey(
             "worker.admin_port",
             .integer(0...65_535),
-            "The port of /livez, /readyz and /metrics, one for each process, such as 9912; 0 takes a free one. Without it "
-                + "there are none."
+            "The port of /livez, /readyz and /metrics, one for each process, such as 9912; 0 takes a free one. Without "
+                + "it there are none."
         ),
         SettingKey(
             "trail.keep",

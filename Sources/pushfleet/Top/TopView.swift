@@ -43,7 +43,8 @@ struct TopView {
 
     private static func text(_ rate: Double?) -> String {
         guard let rate else { return "-" }
-        return rate >= 10 || rate == 0 ? "\(Int(rate.rounded()))" : "\((rate * 10).rounded() / 10)"
+        let tenths = (rate * 10).rounded() / 10
+        return rate >= 10 || tenths == tenths.rounded() ? "\(Int(rate.rounded()))" : "\(tenths)"
     }
 
     private static func shown(_ text: String) -> String { Shown.text(text.utf8) }

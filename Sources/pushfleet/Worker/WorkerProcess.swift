@@ -15,7 +15,8 @@ enum WorkerProcess {
     ///   - option: the value of `--config`, for reading it again.
     ///   - loops: how many workers.
     ///   - hangups: yields when the configuration is to be read again.
-    ///   - drain: yields once, as an order through Redis does, when the workers shall stop taking messages, finish what is in flight and return.
+    ///   - drain: yields once, when the workers shall stop taking messages, finish what is in flight and return. An
+    ///     order through Redis does the same.
     ///   - ready: to be called once, when every worker takes messages.
     /// - Throws: what makes going on pointless; the process then exits with 1.
     static func run(
@@ -86,8 +87,8 @@ enum WorkerProcess {
             return admin
         } catch {
             throw VerbFailure(
-                "worker.admin_port: cannot listen on \(settings.adminHost):\(port): \(error); every process needs a port "
-                    + "of its own, and worker.admin_host must be an address of this machine"
+                "worker.admin_port: cannot listen on \(settings.adminHost):\(port): \(error); every process needs a "
+                    + "port of its own, and worker.admin_host must be an address of this machine"
             )
         }
     }

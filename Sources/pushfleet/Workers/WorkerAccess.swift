@@ -24,8 +24,8 @@ extension WorkerChoice.Fault {
         case .unknown: return VerbFailure("no worker is \(shown); pushfleet workers shows those that there are")
         case .tooShort:
             return VerbFailure(
-                "\(shown) is too short; write at least \(WorkerChoice.shortestPrefix) characters of the worker's id, or "
-                    + "host:pid"
+                "\(shown) is too short; write at least \(WorkerChoice.shortestPrefix) characters of the worker's id, "
+                    + "or host:pid"
             )
         case .ambiguous(let ids):
             return VerbFailure("\(shown) may be \(ids.joined(separator: " or ")); write more of the id")

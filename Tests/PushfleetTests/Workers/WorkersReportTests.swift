@@ -6,7 +6,13 @@ internal import Testing
 @testable import pushfleet
 
 @Suite struct WorkersReportTests {
-    static func beat(_ id: String, host: String = "web", pid: Int = 7, held: Int = 1, at: Int64 = 999_000) -> WorkerBeat {
+    static func beat(
+        _ id: String,
+        host: String = "web",
+        pid: Int = 7,
+        held: Int = 1,
+        at: Int64 = 999_000
+    ) -> WorkerBeat {
         var beat = WorkerBeat(
             id: InstanceID(),
             version: "1.0",

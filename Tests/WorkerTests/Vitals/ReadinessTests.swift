@@ -26,7 +26,12 @@ import Worker
         let says: String
         let change: @Sendable (inout WorkerVitals) -> Void
 
-        init(_ name: String, _ isReady: Bool, _ says: String, _ change: @escaping @Sendable (inout WorkerVitals) -> Void) {
+        init(
+            _ name: String,
+            _ isReady: Bool,
+            _ says: String,
+            _ change: @escaping @Sendable (inout WorkerVitals) -> Void
+        ) {
             self.name = name
             self.isReady = isReady
             self.says = says
