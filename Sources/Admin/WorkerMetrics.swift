@@ -49,6 +49,16 @@ package struct WorkerMetrics {
             self.add("streams", pools.reduce(0) { $0 + $1.streams }, ["pool": name])
             self.add("stream_limit", pools.reduce(0) { $0 + $1.streamLimit }, ["pool": name])
             self.add("lease_connections", pools.reduce(0) { $0 + $1.allowed }, ["pool": name])
+            for (result, count) in [
+                ("ok", pools.reduce(0) { $0 + $1.renewals }), ("failed", pools.reduce(0) { $0 + $1.failedRenewals }),
+            ] {
+                self.page.add(
+                    "pushfleet_worker_lease_renewals_total",
+                    .counter,
+                    Double(count),
+                    ["pool": name, "result": result]
+                )
+            }
             guard let end = pools.compactMap(\.leaseEnds).min() else { continue }
             let seconds = max(0, Double((end - now).milliseconds) / 1000)
             self.page.add("pushfleet_worker_lease_remaining_seconds", .gauge, seconds, ["pool": name])

@@ -15,6 +15,7 @@ import Worker
         vitals.arePausesKnown = true
         var pool = WorkerVitals.Pool(name: "a \"b\"\n", allowed: 2, held: 1, streams: 3, streamLimit: 100)
         pool.leaseEnds = Self.now + .milliseconds(2500)
+        (pool.renewals, pool.failedRenewals) = (40, 1)
         vitals.pools = [pool]
         vitals.wantedQueues = 1
         vitals.consumedQueues = 1
@@ -63,6 +64,7 @@ import Worker
             #"pushfleet_worker_amqp_up{connection="consume"} 1"#, "pushfleet_worker_connections\(pool) 2",
             "pushfleet_worker_streams\(pool) 6", "pushfleet_worker_stream_limit\(pool) 200",
             "pushfleet_worker_lease_connections\(pool) 4", "pushfleet_worker_lease_remaining_seconds\(pool) 2.5",
+            #"pushfleet_worker_lease_renewals_total{pool="a \"b\"\n",result="failed"} 2"#,
             #"pushfleet_worker_loop_lag_seconds{loop="1"} 0.005"#, "process_start_time_seconds 1.5",
             "process_cpu_seconds_total 0.25", "# TYPE process_cpu_seconds_total counter",
         ] {

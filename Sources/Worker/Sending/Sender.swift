@@ -203,6 +203,7 @@ final class Sender {
     var streamLimit: Int { self.pool.streams.total }
     /// The end of the lease in force; nil without one.
     var leaseEnds: MonotonicTime? { self.keeper.isValid ? self.keeper.deadline : nil }
+    var leaseRenewals: (answered: Int, failed: Int) { (self.keeper.renewals, self.keeper.failedRenewals) }
     /// Why the last renewal had no answer; nil if it had one.
     var leaseProblem: String? { self.keeper.lastFailure.map { "\($0)" } }
 

@@ -54,6 +54,7 @@ extension Sender {
         )
         pool.leaseEnds = self.leaseEnds
         pool.problem = self.leaseProblem
+        (pool.renewals, pool.failedRenewals) = self.leaseRenewals
         return pool
     }
 }

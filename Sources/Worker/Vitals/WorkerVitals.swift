@@ -21,6 +21,10 @@ package struct WorkerVitals: Sendable, Equatable {
         package var leaseEnds: MonotonicTime?
         /// Why the last renewal had no answer; nil if it had one.
         package var problem: String?
+        /// Renewals of the lease that Redis answered.
+        package var renewals = 0
+        /// Renewals without an answer, or refused.
+        package var failedRenewals = 0
 
         package init(name: String, allowed: Int = 0, held: Int = 0, streams: Int = 0, streamLimit: Int = 0) {
             self.name = name
