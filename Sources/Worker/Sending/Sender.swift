@@ -203,7 +203,8 @@ final class Sender {
     var streamLimit: Int { self.pool.streams.total }
     /// The end of the lease in force; nil without one.
     var leaseEnds: MonotonicTime? { self.keeper.isValid ? self.keeper.deadline : nil }
-    var leaseRenewals: (answered: Int, failed: Int) { (self.keeper.renewals, self.keeper.failedRenewals) }
+    /// Renewals of the lease that Redis answered, and the others.
+    var leaseRenewals: (Int, Int) { (self.keeper.renewals, self.keeper.failedRenewals) }
     /// Why the last renewal had no answer; nil if it had one.
     var leaseProblem: String? { self.keeper.lastFailure.map { "\($0)" } }
 
