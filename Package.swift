@@ -73,10 +73,14 @@ let rooms: [Target] = [
         exclude: ["API.md"],
         resources: [.embedInCode("Page")]
     ),
+    .target(
+        name: "Admin",
+        dependencies: ["WebServer", "Worker", "Loop", "Push", hummingbird, logging, serviceLifecycle]
+    ),
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Dashboard", "Gateway", "WebServer", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker",
+            "Admin", "Dashboard", "Gateway", "WebServer", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker",
             "Store", "HTTP2", "Wire",
             "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
@@ -146,6 +150,7 @@ let tests: [Target] = [
             "TestServers", crypto,
         ]
     ),
+    .testTarget(name: "AdminTests", dependencies: ["Admin", "WebServer", "Worker", "Loop", "Push"]),
     .testTarget(
         name: "DashboardTests",
         dependencies: [

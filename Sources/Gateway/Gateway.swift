@@ -121,6 +121,11 @@ package final class Gateway: Sendable {
         self.access.use(settings)
     }
 
+    /// Returns when the thread that has all connections has turned; never while it hangs.
+    package func turn() async {
+        await self.desk.ask { _, completion in completion(()) }
+    }
+
     /// Accepts nothing new, finishes the requests that are under way within the drain timeout, and closes.
     package func stop() async {
         await self.services.triggerGracefulShutdown()

@@ -14,6 +14,7 @@
 /// | `pf:{counters}:flushed:worker` | string | number of the worker's last flush, so that none counts twice | 1 day |
 /// | `pf:{workers}:of:worker` | hash | one worker's heartbeat, see ``WorkerBeat`` | 60 s |
 /// | `pf:{workers}:all` | sorted set | worker ids by last beat | 1 day |
+/// | `pf:{workers}:drain:worker` | string | time and name: somebody wants this worker to leave, see ``DrainOrder`` | 10 min |
 /// | `pf:{workers}:pools` | sorted set | budget pools by the last beat that named them | 90 days |
 /// | `pf:rate:{app}` | string | run id, when the app's token bucket would be full, when a worker was last sent away | 30 days |
 /// | `pf:{paused}:apps` | hash | `fault:app`, `hand:app`: paused apps, see ``AppPause`` | as its entries; a pause by hand without end stays |
@@ -49,6 +50,7 @@ package enum Keys {
     package static func flushed(worker: InstanceID) -> String { "pf:{counters}:flushed:\(worker)" }
 
     package static func worker(_ id: String) -> String { "pf:{workers}:of:\(id)" }
+    package static func drainOrder(worker: String) -> String { "pf:{workers}:drain:\(worker)" }
     package static let allWorkers = "pf:{workers}:all"
     package static let allPools = "pf:{workers}:pools"
 

@@ -3,7 +3,7 @@ internal import Broker
 package import Logging
 internal import Loop
 internal import Push
-internal import Store
+package import Store
 internal import Wire
 
 /// One replica of the fleet, on a thread of its own.
@@ -18,6 +18,7 @@ package final class Worker: Sendable {
 
     private let control: AsyncStream<Order>.Continuation
     private let drainRequests: AsyncStream<Void>
+    private let board: VitalsBoard
 
     /// Starts. Connecting goes on in the background and never gives up.
     /// - Parameters:
@@ -26,6 +27,8 @@ package final class Worker: Sendable {
     ///   - host: this machine's name, for the same.
     ///   - loop: counts the workers of one process from 1; nil if there is only one.
     ///   - onReady: called once, when connections to Apple are granted; on the worker's own thread.
+    ///   - onDrainOrder: called once, when somebody orders this worker to drain; on its own thread. It goes on until
+    ///     ``drain()`` is called.
     /// - Throws: what no waiting can mend: a key, a certificate or a setting that cannot be used.
     package static func start(
         _ settings: FleetSettings,
@@ -35,7 +38,8 @@ package final class Worker: Sendable {
         processID: Int32,
         loop: Int? = nil,
         logger: Logger,
-        onReady: @escaping @Sendable () -> Void
+        onReady: @escaping @Sendable () -> Void,
+        onDrainOrder: @escaping @Sendable (DrainOrder) -> Void = { _ in }
     ) throws -> Worker {
         let parts = try WorkerParts(
             settings,
@@ -45,7 +49,8 @@ package final class Worker: Sendable {
             host: host,
             processID: processID,
             loop: loop,
-            teller: Teller(logger, onReady: onReady)
+            teller: Teller(logger, onReady: onReady),
+            onDrainOrder: onDrainOrder
         )
         return try Worker(parts)
     }
@@ -59,6 +64,7 @@ package final class Worker: Sendable {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         self.control = control
         self.drainRequests = ended
+        self.board = parts.vitals
         self.thread = try LoopThread.start(name: parts.threadName) { loop in
             guard let worker = try? WorkerLoop(parts, on: loop) else {
                 preconditionFailure("a certificate file that was read before cannot be read now")
@@ -86,6 +92,12 @@ package final class Worker: Sendable {
             }
         }
     }
+
+    /// What its loop said of itself last, about a second ago. Waits for nothing.
+    package var vitals: WorkerVitals? { self.board.vitals }
+
+    /// How late its loop came to what was due, at most, since this was last asked.
+    package func takeLag() -> Duration { self.board.takeLag() }
 
     /// Uses a credential in place of the one with its name, without losing or doubling a message.
     package func use(_ credential: LoadedCredential) {

@@ -62,6 +62,18 @@ final class WorkerLoop {
     var brokerClosed: () -> Void = {}
     private var isReadyTold = false
     private var redisTrouble = RedisTrouble.none
+    /// What other threads may know of it.
+    let vitals: VitalsBoard
+    var vitalsPostedAt: MonotonicTime?
+    /// Requests that Apple answered or that failed, to see whether work goes on.
+    var answers = 0
+    var answersPosted = 0
+    var progressAt: MonotonicTime?
+    /// Called once, with who asked, when somebody orders this worker to drain.
+    let onDrainOrder: @Sendable (DrainOrder) -> Void
+    var isDrainOrdered = false
+    /// Notifications given back unsent since it drains.
+    var handedBack = 0
 
     init(_ parts: WorkerParts, on loop: EventLoop) throws {
         self.loop = loop
@@ -82,6 +94,8 @@ final class WorkerLoop {
         self.words = TrailWords(self.trail)
         self.id = parts.id
         self.name = parts.name
+        self.vitals = parts.vitals
+        self.onDrainOrder = parts.onDrainOrder
         self.lease = parts.lease
         self.identity = WorkerBeat(
             id: parts.id,
@@ -203,6 +217,8 @@ final class WorkerLoop {
         for sender in self.senders { sender.start() }
         self.updatePrefetches()
         self.every(.seconds(1)) { [unowned self] in self.tick() }
+        self.postVitals()
+        self.every(Self.vitalsInterval) { [unowned self] in self.postVitals() }
         self.flush.start()
         self.trail.beforeFlush = { [unowned self] in self.traceWhatStays() }
         self.trail.onRefusal = { [unowned self] problem in self.tell.trailRefused(problem) }

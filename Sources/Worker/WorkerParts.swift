@@ -14,6 +14,8 @@ struct WorkerParts {
     let host: String
     let processID: Int32
     let teller: Teller
+    let vitals = VitalsBoard()
+    let onDrainOrder: @Sendable (DrainOrder) -> Void
     let lease: LeaseSettings
     let credentials: [LoadedCredential]
     private let amqpAddress: AMQPAddress
@@ -27,7 +29,8 @@ struct WorkerParts {
         host: String,
         processID: Int32,
         loop: Int?,
-        teller: Teller
+        teller: Teller,
+        onDrainOrder: @escaping @Sendable (DrainOrder) -> Void = { _ in }
     ) throws {
         self.settings = settings
         self.id = InstanceID()
@@ -37,6 +40,7 @@ struct WorkerParts {
         self.host = host
         self.processID = processID
         self.teller = teller
+        self.onDrainOrder = onDrainOrder
         self.lease = try LeaseSettings(
             ttl: settings.budget.lease,
             heartbeat: settings.budget.heartbeat,

@@ -15,6 +15,7 @@ struct Pushfleet: AsyncParsableCommand {
               pushfleet gateway            an API as Amazon SNS has it, in front of them
               pushfleet send --app <app> --lane now --token <hex> --alert Hello
               pushfleet status             what waits, what went through, what failed
+              pushfleet top                the same, live
               pushfleet dashboard          the fleet as a web page
               pushfleet find <message id>  what happened to one message, or to one token
 
@@ -30,7 +31,7 @@ struct Pushfleet: AsyncParsableCommand {
 
     private static let verbs: [any ParsableCommand.Type] = [
         WorkerVerb.self, GatewayVerb.self, DashboardVerb.self, TopologyVerb.self, SendVerb.self, StatusVerb.self,
-        FindVerb.self, DeadVerb.self,
+        WorkersVerb.self, DrainVerb.self, TopVerb.self, FindVerb.self, DeadVerb.self,
         AppVerb.self, PauseVerb.self, ResumeVerb.self, DoctorVerb.self, SimulatorVerb.self, ChannelVerb.self,
         ScheduleVerb.self, LintVerb.self,
         ExplainVerb.self,

@@ -2,6 +2,7 @@ internal import Broker
 internal import Desk
 internal import Push
 internal import Store
+internal import WebServer
 
 /// The fleet for Prometheus, by the first part of deploy/prometheus/metrics.md. What is not known is left out.
 struct FleetMetrics {

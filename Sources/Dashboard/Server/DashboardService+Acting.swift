@@ -52,7 +52,7 @@ extension DashboardService {
         switch route {
         case .pause: return try await self.pause(call, visitor, &order)
         case .resume: return try await self.resume(call, visitor, &order)
-        case .drain: return try await self.drain(call, &order)
+        case .drain: return try await self.drain(call, visitor, &order)
         case .stop:
             let id = try BodyFields(call.body, only: ["id"]).required("id", bytes: 1...128)
             order.target = id
@@ -133,19 +133,22 @@ extension DashboardService {
 
     // MARK: Workers
 
-    /// Workers know no such order yet.
-    private func drain(_ call: Call, _ order: inout Order) async throws(Problem) -> Answer {
+    private func drain(
+        _ call: Call,
+        _ visitor: Doorkeeper.Visitor,
+        _ order: inout Order
+    ) async throws(Problem) -> Answer {
         let id = try BodyFields(call.body, only: ["worker"]).required("worker")
         order.target = id
         let picture = await self.source.picture()
         guard let worker = try picture.fleet().workers.first(where: { $0.id == id }) else {
             throw .notFound("this worker is gone", "Look at the list of workers.")
         }
-        throw Problem(
-            status: 501,
-            code: .refused,
-            error: "workers of this version take no order to drain",
-            nextStep: "Send SIGTERM to process \(worker.pid) on \(worker.host); it drains and exits."
-        )
+        let result = await self.links.askRedis { redis throws(RedisFailure) in
+            try await WorkerDesk(redis, as: visitor.user).drain([worker])
+        }
+        await self.source.forget()
+        if case .failure(let failure) = result { throw .redisAway(failure.phrase) }
+        return .json(Done(text: "\(worker.host):\(worker.pid) begins to drain within 2 seconds, and exits."))
     }
 }

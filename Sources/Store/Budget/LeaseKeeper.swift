@@ -36,6 +36,9 @@ package final class LeaseKeeper {
     package private(set) var want = 0
     /// Why the last renewal had no answer; nil after one that had.
     package private(set) var lastFailure: RedisFailure?
+    /// Renewals that Redis answered, and those that had no answer or were refused.
+    package private(set) var renewals = 0
+    package private(set) var failedRenewals = 0
 
     package init(
         budget: Budget,
@@ -141,6 +144,7 @@ package final class LeaseKeeper {
         switch result {
         case .success(let reply):
             self.lastFailure = nil
+            self.renewals += 1
             if let answer = LeaseAnswer(reply) {
                 self.lease.answered(seq, answer, now: self.loop.now)
             } else if !LeaseAnswer.isIgnored(reply) {
@@ -150,6 +154,7 @@ package final class LeaseKeeper {
             }
         case .failure(let failure):
             self.lastFailure = failure
+            self.failedRenewals += 1
             // A script that stopped at an error may have written before.
             var mayHaveRun = true
             if case .unavailable = failure { mayHaveRun = false }

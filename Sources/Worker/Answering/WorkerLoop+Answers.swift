@@ -16,6 +16,7 @@ extension WorkerLoop {
         connection: Int,
         from sender: Sender
     ) {
+        self.answers &+= 1
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
         guard let flight = self.flights.find(id) else { return }
         flight.inFlight -= 1
@@ -63,6 +64,7 @@ extension WorkerLoop {
     }
 
     func failed(_ failure: SendFailure, context: UInt64, connection: Int, from sender: Sender) {
+        self.answers &+= 1
         let (id, token) = (FlightID(context: context), FlightID.token(context: context))
         guard let flight = self.flights.find(id) else { return }
         flight.inFlight -= 1

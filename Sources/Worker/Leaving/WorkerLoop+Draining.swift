@@ -13,6 +13,7 @@ extension WorkerLoop {
         self.tell.draining(inFlight: self.flights.count)
         self.updatePrefetches()
         for sender in self.allSenders { self.giveBackWaiting(of: sender) }
+        self.postVitals()
         self.every(.milliseconds(20)) { [unowned self] in self.closeIfDrained() }
     }
 
@@ -20,7 +21,8 @@ extension WorkerLoop {
         guard self.shutdown.shouldClose(at: self.loop.now, pending: self.flights.count) else { return }
         let left = self.flights.ids
         for id in left { self.abandon(id) }
-        self.tell.drained(abandoned: left.count)
+        self.tell.drained(handedBack: self.handedBack, abandoned: left.count)
+        self.postVitals()
         for sender in self.allSenders { sender.drain() }
         self.leave()
     }

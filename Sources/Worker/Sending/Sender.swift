@@ -199,6 +199,14 @@ final class Sender {
     var connectionsAllowed: Int { self.isDraining ? 0 : self.pool.limit }
     var connectionsHeld: Int { self.pool.held }
     var inFlight: Int { self.pool.inFlight }
+    /// Requests that the open connections take together.
+    var streamLimit: Int { self.pool.streams.total }
+    /// The end of the lease in force; nil without one.
+    var leaseEnds: MonotonicTime? { self.keeper.isValid ? self.keeper.deadline : nil }
+    /// Renewals of the lease that Redis answered, and the others.
+    var leaseRenewals: (Int, Int) { (self.keeper.renewals, self.keeper.failedRenewals) }
+    /// Why the last renewal had no answer; nil if it had one.
+    var leaseProblem: String? { self.keeper.lastFailure.map { "\($0)" } }
 
     /// Queues tokens of a message; they are sent when the turn ends, as far as streams are free.
     func enqueue(_ flight: FlightID, tokens: Range<Int>, isUrgent: Bool, of turn: AppTurn) {

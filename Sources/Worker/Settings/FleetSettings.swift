@@ -80,6 +80,10 @@ package struct WorkerSettings: Sendable, Equatable {
     package var prefetchPerConnection = 750
     /// How often counters are written; default 500 ms.
     package var counterInterval: Duration = .milliseconds(500)
+    /// The address of the process' probes and metrics.
+    package var adminHost = "127.0.0.1"
+    /// The port there, one for each process; 0 for a free one, nil for none of it.
+    package var adminPort: UInt16?
 
     package init() {}
 }

@@ -43,6 +43,9 @@ final class Settler {
         self.publisher = client.makePublisher(delegate: self)
     }
 
+    /// Copies that the broker has not confirmed yet.
+    var unconfirmed: Int { self.pending.count + self.waiting.count }
+
     func publish(_ copy: Copy, for flight: FlightID) {
         let shipment = Shipment(flight: flight, copy: copy)
         for index in copy.messages.indices { self.tryToPublish(Pending(shipment: shipment, index: index)) }

@@ -75,6 +75,7 @@ extension WorkerLoop {
     // MARK: Give back
 
     func giveBack(_ id: FlightID, _ token: Int) {
+        if self.shutdown.isDraining { self.handedBack += 1 }
         self.settle(id, token, as: .giveBack)
         self.finishIfComplete(id)
     }

@@ -295,13 +295,21 @@ struct Teller: Sendable {
         self.logger.notice("Draining: nothing new is taken", metadata: [Key.count: "\(inFlight)"])
     }
 
-    func drained(abandoned: Int) {
+    func drainOrdered(by name: String) {
+        self.logger.notice("Ordered to drain", metadata: ["by": "\(Quoted.text(name.utf8))"])
+    }
+
+    /// - Parameters:
+    ///   - handedBack: notifications that were never sent and are RabbitMQ's again.
+    ///   - abandoned: messages that may have been sent and are RabbitMQ's again.
+    func drained(handedBack: Int, abandoned: Int) {
+        let unsent: Logger.Metadata = ["handed_back_unsent": "\(handedBack)"]
         if abandoned == 0 {
-            self.logger.notice("Drained: everything in flight has its answer")
+            self.logger.notice("Drained: everything in flight has its answer", metadata: unsent)
         } else {
             self.logger.warning(
                 "The drain timeout is over: messages without an answer go back to RabbitMQ and may be sent twice",
-                metadata: [Key.count: "\(abandoned)"]
+                metadata: unsent.merging([Key.count: "\(abandoned)"]) { $1 }
             )
         }
     }

@@ -25,6 +25,7 @@ extension WorkerLoop {
         }
         self.send(beat)
         self.askForPauses()
+        self.askForDrainOrder()
     }
 
     /// With nothing new every other beat will do.

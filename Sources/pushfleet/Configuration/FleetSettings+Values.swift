@@ -53,6 +53,8 @@ extension SettingValues {
         worker.prefetchPerConnection = self.number("worker", "prefetch_per_connection") ?? worker.prefetchPerConnection
         worker.streamsPerToken = self.number("worker", "streams_per_token") ?? worker.streamsPerToken
         worker.counterInterval = self.duration("worker", "counter_interval") ?? worker.counterInterval
+        worker.adminHost = self.text("worker", "admin_host") ?? worker.adminHost
+        worker.adminPort = self.number("worker", "admin_port").flatMap { UInt16(exactly: $0) }
         return worker
     }
 

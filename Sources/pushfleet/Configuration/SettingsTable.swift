@@ -136,6 +136,18 @@ enum SettingsTable {
             "How often a worker writes its counters to Redis."
         ),
         SettingKey(
+            "worker.admin_host",
+            .text,
+            standard: "127.0.0.1",
+            "The address of a worker's probes and metrics; 0.0.0.0 for all. They need no login."
+        ),
+        SettingKey(
+            "worker.admin_port",
+            .integer(0...65_535),
+            "The port of /livez, /readyz and /metrics, one for each process, such as 9912; 0 takes a free one. Without "
+                + "it there are none."
+        ),
+        SettingKey(
             "trail.keep",
             .duration(.seconds(60)...Self.week),
             standard: "24h",

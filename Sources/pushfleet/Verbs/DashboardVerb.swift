@@ -64,9 +64,15 @@ struct DashboardVerb: AsyncParsableCommand {
                 hangup.yield()
             } _: { stop in
                 let watching = Task { await reload.run(hangups: hangups) }
-                for await _ in stop { break }
-                watching.cancel()
-                await dashboard.stop()
+                let watch = ServiceWatch()
+                await watch.run {
+                    ServiceHealth(status: "listening on port \(dashboard.port)")
+                } _: {
+                    for await _ in stop { break }
+                    watch.stops()
+                    watching.cancel()
+                    await dashboard.stop()
+                }
             }
         } catch {
             throw VerbFailure("the dashboard cannot start: \(error)")

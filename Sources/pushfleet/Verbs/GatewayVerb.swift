@@ -68,9 +68,16 @@ struct GatewayVerb: AsyncParsableCommand {
                 hangup.yield()
             } _: { stop in
                 let watching = Task { await reload.run(hangups: hangups) }
-                for await _ in stop { break }
-                watching.cancel()
-                await gateway.stop()
+                let watch = ServiceWatch()
+                await watch.run {
+                    await gateway.turn()
+                    return ServiceHealth(status: "listening on port \(gateway.port)")
+                } _: {
+                    for await _ in stop { break }
+                    watch.stops()
+                    watching.cancel()
+                    await gateway.stop()
+                }
             }
         } catch {
             throw VerbFailure("the gateway cannot start: \(error)")

@@ -55,14 +55,14 @@ struct StatusVerb: AsyncParsableCommand {
         }
     }
 
-    private static func queues(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> [QueueStatus]
+    static func queues(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> [QueueStatus]
     {
         try await settings.askBroker(for: "status", timeout: timeout) { broker throws(BrokerError) in
             try await QueueStatus.read(apps: settings.appIDs, delays: settings.delays, from: broker)
         }
     }
 
-    private static func fleet(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> FleetStatus {
+    static func fleet(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> FleetStatus {
         let redis = try await settings.openRedis(for: "status", timeout: timeout)
         defer { redis.close() }
         do throws(RedisFailure) {

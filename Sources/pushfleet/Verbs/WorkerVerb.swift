@@ -14,13 +14,16 @@ struct WorkerVerb: AsyncParsableCommand {
 
             SIGTERM or Ctrl-C drains: it takes nothing new, waits for answers
             (worker.drain_timeout), gives the rest back, and exits with 0. A second signal
-            ends it at once with 1.
+            ends it at once with 1. pushfleet drain does what SIGTERM does, from anywhere.
 
             A key or certificate file that changes is used within seconds, without losing
             or doubling a message. So is the configuration file: apps and credentials come,
             change and go, and the others do not notice. SIGHUP does both at once. Other
             changes need a restart, and the log names them. Apps may also live in Redis,
             see pushfleet app.
+
+            With worker.admin_port it answers /livez, /readyz and /metrics. systemd is told
+            when it is ready, how it is, and that its loops go round (Type=notify).
 
             --loops runs several workers in one process, each with a thread,
             connections and a lease of its own; "ready" comes when all of them are.
@@ -83,6 +86,8 @@ struct WorkerVerb: AsyncParsableCommand {
                     Terminal.print("ready")
                 }
             }
+        } catch let failure as VerbFailure {
+            throw failure
         } catch {
             throw VerbFailure("the worker cannot go on: \(error)")
         }

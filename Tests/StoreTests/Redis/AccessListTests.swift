@@ -75,6 +75,13 @@ import Testing
         beat.connectionsHeld = ["pool": 1]
         _ = try await worker.run(beat.call(after: nil))
 
+        let order = DrainOrder(by: "me there", time: UnixTime(milliseconds: 5))
+        _ = try await desk.send(order.command(for: id.description))
+        #expect(DrainOrder(try await worker.send(DrainOrder.question(for: id.description))) == order)
+        #expect(DrainOrder(try await worker.send(DrainOrder.question(for: "another"))) == nil)
+        let life = try #require(Int(try redis.cli("pttl", Keys.drainOrder(worker: id.description))))
+        #expect(life > 0 && life <= 600_000)
+
         let hold = PausedApps.Order.hold(for: nil, reason: "", since: nil)
         _ = try await desk.run(PausedApps.call(hold, app: "app", by: "desk", name: "me"))
         let pause = PausedApps.Order.pause(cause: "suspects", wait: .seconds(15), pauses: 1, since: nil)

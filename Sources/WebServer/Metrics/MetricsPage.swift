@@ -1,9 +1,7 @@
-internal import Store
-
 /// Text in Prometheus' format, version 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
-struct MetricsPage {
-    enum Kind: String {
+package struct MetricsPage {
+    package enum Kind: String {
         case counter, gauge, histogram
     }
 
@@ -17,27 +15,44 @@ struct MetricsPage {
     private var families: [(name: String, family: Family)] = []
     private var places: [String: Int] = [:]
 
+    package init() {}
+
     /// - Parameter labels: one without a value is left out.
-    mutating func add(_ name: String, _ kind: Kind, _ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {
+    package mutating func add(
+        _ name: String,
+        _ kind: Kind,
+        _ value: Double,
+        _ labels: KeyValuePairs<String, String> = [:]
+    ) {
         self.set(name, of: name, kind, value, labels, isSum: false)
     }
 
     /// The same for a counter, added to what it has.
-    mutating func sum(_ name: String, _ value: Double, _ labels: KeyValuePairs<String, String>) {
+    package mutating func sum(_ name: String, _ value: Double, _ labels: KeyValuePairs<String, String>) {
         self.set(name, of: name, .counter, value, labels, isSum: true)
     }
 
     /// A histogram of milliseconds, in seconds.
-    mutating func add(_ name: String, _ histogram: Histogram, _ labels: KeyValuePairs<String, String>) {
+    /// - Parameters:
+    ///   - bounds: upper ends of the buckets, ascending; what lies beyond the last is in `count` alone.
+    ///   - counts: one for each bound; each counts what the one before does not.
+    package mutating func add(
+        _ name: String,
+        bounds: [Int64],
+        counts: [Int64],
+        count all: Int64,
+        sum: Int64,
+        _ labels: KeyValuePairs<String, String>
+    ) {
         var count: Int64 = 0
-        for (index, bound) in histogram.bounds.enumerated() {
-            count += histogram.counts[index]
+        for (bound, more) in zip(bounds, counts) {
+            count += more
             let le = Self.number(Double(bound) / 1000)
             self.set("\(name)_bucket", of: name, .histogram, Double(count), labels, le: le, isSum: false)
         }
-        let all = Double(histogram.count)
+        let all = Double(all)
         self.set("\(name)_bucket", of: name, .histogram, all, labels, le: "+Inf", isSum: false)
-        self.set("\(name)_sum", of: name, .histogram, Double(histogram.sum) / 1000, labels, isSum: false)
+        self.set("\(name)_sum", of: name, .histogram, Double(sum) / 1000, labels, isSum: false)
         self.set("\(name)_count", of: name, .histogram, all, labels, isSum: false)
     }
 
@@ -66,7 +81,8 @@ struct MetricsPage {
         }
     }
 
-    var text: String {
+    /// The whole page.
+    package var text: String {
         var text = ""
         for (name, family) in self.families {
             text += "# TYPE \(name) \(family.kind.rawValue)\n"
