@@ -198,6 +198,10 @@ import Testing
         beat.inFlight = ["com.example.shop.now": 17]
         beat.prefetch = 400
         beat.paused = ["com.example.shop": "suspects"]
+        beat.pausedSince = ["com.example.shop": UnixTime(milliseconds: 1_700_000_001_000)]
+        beat.oldestInHand = ["com.example.shop.now": UnixTime(milliseconds: 1_700_000_000_900)]
+        beat.loop = 3
+        beat.isDraining = true
         _ = try await session.run(beat.call(after: nil))
         let first = beat
         beat.connectionsHeld["old"] = nil

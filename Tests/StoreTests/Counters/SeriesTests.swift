@@ -13,7 +13,7 @@ import Testing
         batch.observe(.milliseconds(40), .apnsLatency, at: slot)
     }
 
-    @Test func `What was counted before the minute changed stays in its minute, also while Redis is away`() async throws {
+    @Test func `What was counted before the minute changed stays in its minute, Redis away or not`() async throws {
         let redis = try PrivateRedis()
         defer { redis.stop() }
         let flusher = try await CounterFlushTests.Flusher(redis)
