@@ -1,4 +1,4 @@
-package import Push
+internal import Push
 package import Store
 
 /// What the scaling signal says of a fleet: processes, each of which may run several workers (`--loops`).

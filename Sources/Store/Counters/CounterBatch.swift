@@ -1,4 +1,4 @@
-internal import Push
+package import Push
 
 /// Gathers counts between two flushes. Apps, lanes and reasons are registered once and are small numbers from then on,
 /// so that counting a message adds to an array and builds nothing.

@@ -27,8 +27,8 @@ extension WorkerLoop {
             pauses[app.id] = (cause, since ?? self.loop.wallTime)
         }
         self.toldPauses = pauses
-        beat.paused = pauses.mapValues(\.cause)
-        beat.pausedSince = pauses.mapValues(\.since)
+        beat.paused = pauses.mapValues { $0.cause }
+        beat.pausedSince = pauses.mapValues { $0.since }
         for line in self.unfinished.retired where line.inFlight > 0 {
             guard let app = line.app, let lane = line.lane else { continue }
             beat.inFlight["\(app.id).\(lane.rawValue)", default: 0] += line.inFlight
