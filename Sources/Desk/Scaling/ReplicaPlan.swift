@@ -1,3 +1,4 @@
+internal import Broker
 internal import Push
 package import Store
 

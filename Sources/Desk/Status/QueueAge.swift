@@ -1,3 +1,4 @@
+internal import Broker
 package import Push
 package import Store
 

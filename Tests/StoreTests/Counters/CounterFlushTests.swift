@@ -37,7 +37,7 @@ import Testing
         }
 
         /// As write, at a minute of the test's choice.
-        func flush(at minute: Int64) async {
+        func cut(at minute: Int64) async {
             let flush = self.flush
             let _: Bool = await self.client.with { _, completion in
                 flush.value.flush(at: minute)

@@ -17,18 +17,18 @@ import Testing
         let redis = try PrivateRedis()
         defer { redis.stop() }
         let flusher = try await CounterFlushTests.Flusher(redis)
-        await flusher.flush(at: 1_000)
+        await flusher.cut(at: 1_000)
         await flusher.count { Self.count("shop", 1, &$0) }
         // The batch was filled before the minute changed.
-        await flusher.flush(at: 1_001)
+        await flusher.cut(at: 1_001)
         await flusher.count { Self.count("shop", 20, &$0) }
         let seen = flusher.client.seen.count
         try redis.shutDown()
-        await flusher.flush(at: 1_002)
+        await flusher.cut(at: 1_002)
         await flusher.count { Self.count("shop", 300, &$0) }
-        await flusher.flush(at: 1_003)
+        await flusher.cut(at: 1_003)
         await flusher.count { Self.count("news", 4_000, &$0) }
-        await flusher.flush(at: 1_004)
+        await flusher.cut(at: 1_004)
         try redis.start()
         await flusher.client.waitUntilReady(from: seen)
         #expect(await flusher.write())
@@ -55,13 +55,13 @@ import Testing
         defer { redis.stop() }
         for worker in 0..<3 {
             let flusher = try await CounterFlushTests.Flusher(redis)
-            await flusher.flush(at: 5)
+            await flusher.cut(at: 5)
             await flusher.count { batch in
                 let slot = batch.slot(app: "shop", lane: "now")
                 for number in 0..<400 { batch.add(.answered, batch.reason("R\(worker)-\(number)"), at: slot) }
             }
             // The flush of the new minute takes what was counted in minute 5.
-            await flusher.flush(at: 6)
+            await flusher.cut(at: 6)
             #expect(await flusher.write())
         }
         let total = try redis.cli("hlen", Keys.counters(app: "shop", lane: "now"))
