@@ -15,7 +15,11 @@ internal import Testing
         empty: Int64? = nil
     ) -> Duration? {
         QueueAge.estimate(
-            QueueStatus(name: "q", role: role, depth: messages.map { .init(messages: $0, consumers: 0) }),
+            QueueStatus(
+                name: "q",
+                role: role,
+                depth: messages.map { BrokerSession.QueueDepth(messages: $0, consumers: 0) }
+            ),
             receivedUntil: received.map { UnixTime(seconds: $0) },
             emptyAt: empty.map { UnixTime(seconds: $0) },
             now: Self.now
