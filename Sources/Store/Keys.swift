@@ -11,6 +11,9 @@
 /// | `pf:token:{team.key}` | hash | `jwt`, `issued`, `owner`, `locked`: the provider token, a secret that Apple honours for an hour | 60 min |
 /// | `pf:{counters}:of:lane:app` | hash | counters of one app and lane, see ``CounterField`` | 90 days |
 /// | `pf:{counters}:all` | sorted set | `lane:app` by last write | 90 days |
+/// | `pf:{counters}:minute:number:lane:app` | hash | the same counters, of that minute, without histograms | 48 h |
+/// | `pf:{counters}:fleet:number:lane` | hash | of that minute and all apps, with histograms | 48 h |
+/// | `pf:{counters}:schema` | string | the version of what stands under `pf:{counters}` and `pf:{workers}` | 90 days |
 /// | `pf:{counters}:flushed:worker` | string | number of the worker's last flush, so that none counts twice | 1 day |
 /// | `pf:{workers}:of:worker` | hash | one worker's heartbeat, see ``WorkerBeat`` | 60 s |
 /// | `pf:{workers}:all` | sorted set | worker ids by last beat | 1 day |
@@ -47,6 +50,9 @@ package enum Keys {
     }
     static let countersPrefix = "pf:{counters}:of:"
     package static let allCounters = "pf:{counters}:all"
+    static func minute(_ minute: Int64, _ lane: String) -> String { "pf:{counters}:minute:\(minute):\(lane)" }
+    static func fleetMinute(_ minute: Int64, lane: String) -> String { "pf:{counters}:fleet:\(minute):\(lane)" }
+    package static let counterSchema = "pf:{counters}:schema"
     package static func flushed(worker: InstanceID) -> String { "pf:{counters}:flushed:\(worker)" }
 
     package static func worker(_ id: String) -> String { "pf:{workers}:of:\(id)" }
@@ -83,6 +89,7 @@ package enum Keys {
     static let budgetLife = Duration.seconds(30 * 86_400)
     static let rateLife = Duration.seconds(30 * 86_400)
     static let counterLife = Duration.seconds(90 * 86_400)
+    static let minuteLife = Duration.seconds(48 * 3600)
     static let actionsLife = Duration.seconds(90 * 86_400)
     static let flushedLife = Duration.seconds(86_400)
 }

@@ -29,6 +29,8 @@ final class WorkerLoop {
     let identity: WorkerBeat
     /// What Redis was told last, and whether the next beat is skipped if there is nothing new.
     var lastBeat: (beat: WorkerBeat, isFresh: Bool)?
+    /// Why apps are paused here, and since when, by the last beat.
+    var toldPauses: [String: (cause: String, since: UnixTime)] = [:]
     let id: InstanceID
     /// Host and process id, for people.
     let name: String
@@ -97,13 +99,15 @@ final class WorkerLoop {
         self.vitals = parts.vitals
         self.onDrainOrder = parts.onDrainOrder
         self.lease = parts.lease
-        self.identity = WorkerBeat(
+        var identity = WorkerBeat(
             id: parts.id,
             version: parts.version,
             host: parts.host,
             pid: Int(parts.processID),
             startedAt: loop.wallTime
         )
+        identity.loop = parts.loop ?? 1
+        self.identity = identity
         self.consuming = try BrokerClient(parts.amqp("consume"), on: loop, delegate: self)
         self.publishing = try BrokerClient(parts.amqp("publish"), on: loop, delegate: self)
         self.settler = Settler(client: self.publishing, loop: loop, worker: self)

@@ -13,6 +13,8 @@ struct WorkerParts {
     let version: String
     let host: String
     let processID: Int32
+    /// Its number among the workers of its process, from 1; nil if there is only one.
+    let loop: Int?
     let teller: Teller
     let vitals = VitalsBoard()
     let onDrainOrder: @Sendable (DrainOrder) -> Void
@@ -39,6 +41,7 @@ struct WorkerParts {
         self.version = version
         self.host = host
         self.processID = processID
+        self.loop = loop
         self.teller = teller
         self.onDrainOrder = onDrainOrder
         self.lease = try LeaseSettings(

@@ -76,6 +76,31 @@ import Testing
         )
     }
 
+    private static var series: FleetSeries {
+        let start = Self.time.minute - 60
+        var series = FleetSeries(start: start, length: 60)
+        series.add(["delivered": 4, "apns_latency.le_50": 2], minute: start, lane: "now")
+        series.add(["delivered": 6, "answered.Unregistered": 3], minute: start + 59, lane: "bulk")
+        return series
+    }
+
+    private static func picture(empty: [String: UnixTime]) throws -> FleetPicture {
+        var status = Self.status
+        status.lanes[1].receivedUntil = Self.time - .seconds(40)
+        status.workers[0].isDraining = true
+        status.workers[0].paused = ["com.example.quiet": "outage"]
+        status.workers[0].pausedSince = ["com.example.quiet": Self.time - .seconds(7)]
+        return FleetPicture(
+            configured: Self.configured,
+            begun: MonotonicTime(nanoseconds: 1),
+            status: .success(status),
+            queues: .success(try Self.queues()),
+            wallTime: Self.time,
+            series: Self.series,
+            emptyAt: empty
+        )
+    }
+
     private static func object(_ value: some Encodable) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(Answer.encode(value))) as? [String: Any])
     }
@@ -192,6 +217,51 @@ import Testing
         #expect(ladder.levels == [Ladder.Level(name: "10s", delayMs: 10_000, messages: nil)])
         #expect(ladder.queues.map(\.kind) == ["work", "work", "dead"])
         #expect(ladder.queues.map(\.messages) == [5, 6, 4])
+    }
+
+    @Test func `minutes, hours and ages are told where they are known`() throws {
+        let picture = try Self.picture(empty: ["b": Self.time - .seconds(3)])
+        let overview = try Self.object(Overview(picture))
+        let outcomes = try #require(overview["outcomes"] as? [String: [String: Int]])
+        #expect(outcomes["delivered"] == ["minute": 6, "hour": 10, "total": 91])
+        #expect(overview["oldest"] as? [String: Int] == ["now_ms": 40_000, "bulk_ms": 3_000])
+        let series = try #require(overview["series"] as? [String: Any])
+        #expect(series["start_ms"] as? Int64 == Self.time.milliseconds - 3_600_000)
+        #expect(series["step_ms"] as? Int == 60_000)
+        let delivered = try #require(series["delivered"] as? [Any])
+        #expect(delivered.count == 60 && delivered[0] as? Int == 4 && delivered[1] is NSNull)
+        #expect((series["apns_p50_ms"] as? [Any])?[0] as? Double == 37.5)
+        let reasons = try #require(overview["reasons"] as? [[String: Any]])
+        #expect(reasons.first?["reason"] as? String == "Unregistered" && reasons.first?["hour"] as? Int == 3)
+        #expect(picture.app(Self.shop)?.oldestMs == 40_000)
+        let ladder = Ladder(try picture.allQueues(), ages: picture.ages, at: picture.time)
+        #expect(ladder.queues.map(\.oldestMs) == [40_000, 3_000, nil])
+    }
+
+    @Test func `an app's own minutes come with it, without latencies`() throws {
+        let picture = try Self.picture(empty: [:])
+        let row = try #require(picture.app(Self.shop))
+        let detail = try Self.object(AppDetail(row, picture, try picture.fleet(), minutes: Self.series))
+        #expect(detail["delivered_minute"] as? Int == 6 && detail["retried_hour"] as? Int == 0)
+        #expect((detail["series"] as? [Any])?.count == 30)
+        let minutes = try #require(detail["minutes"] as? [String: Any])
+        #expect((minutes["delivered"] as? [Any])?.count == 60 && minutes["apns_p50_ms"] == nil)
+        #expect((detail["lanes"] as? [[String: Any]])?.map { $0["oldest_ms"] as? Int } == [40_000, nil])
+    }
+
+    @Test func `metrics have dwell, ages, outages, drains and both replica numbers`() throws {
+        let text = FleetMetrics(try Self.picture(empty: [:]), version: "1").text
+        #expect(text.contains("pushfleet_dwell_seconds_bucket{lane=\"now\",le=\"10800\"} 0\n"))
+        let age = "pushfleet_queue_oldest_age_seconds{queue=\"a\",kind=\"work\",app=\"\(Self.shop)\",lane=\"now\"} 40\n"
+        #expect(text.contains(age))
+        #expect(!text.contains("oldest_age_seconds{queue=\"b\""), "nothing is known of it")
+        #expect(text.contains("pushfleet_workers_draining 1\n"))
+        #expect(text.contains("pushfleet_app_paused{app=\"com.example.quiet\",cause=\"outage\"} 1\n"))
+        let since = (Self.time.milliseconds - 7_000) / 1000
+        let name = "pushfleet_app_paused_since_timestamp_seconds"
+        #expect(text.contains("\(name){app=\"com.example.quiet\",cause=\"outage\"} \(since)\n"))
+        // Its app is paused, so that all that waits is nothing that more workers could send.
+        #expect(text.contains("pushfleet_desired_replicas 1\n") && text.contains("pushfleet_useful_replicas 10\n"))
     }
 
     @Test func `metrics have every family once, and no app that nobody has configured`() throws {

@@ -36,7 +36,8 @@ struct AppQuestion: Equatable {
         // They come sorted by name, and Swift's sort keeps what is equal in its order.
         switch self.sort {
         case .app: return found
-        case .waiting, .oldest: return found.sorted { $0.waiting ?? 0 > $1.waiting ?? 0 }
+        case .waiting: return found.sorted { $0.waiting ?? 0 > $1.waiting ?? 0 }
+        case .oldest: return found.sorted { $0.oldestMs ?? -1 > $1.oldestMs ?? -1 }
         case .delivered: return found.sorted { $0.delivered > $1.delivered }
         case .retried: return found.sorted { $0.retried > $1.retried }
         case .dead: return found.sorted { $0.deadLettered > $1.deadLettered }

@@ -9,6 +9,7 @@ struct Ladder: Encodable, Equatable {
         let delayMs: Int64
         /// Missing if the queue does not exist.
         let messages: Int?
+        var oldestMs: Int64?
     }
 
     struct Queue: Encodable, Equatable {
@@ -17,6 +18,7 @@ struct Ladder: Encodable, Equatable {
         let lane: String?
         let messages: Int?
         let consumers: Int?
+        var oldestMs: Int64?
     }
 
     let timeMs: Int64
@@ -25,15 +27,16 @@ struct Ladder: Encodable, Equatable {
     /// All others; work queues summed by lane.
     let queues: [Queue]
 
-    init(_ queues: [QueueStatus], at time: UnixTime) {
+    /// - Parameter ages: of the oldest in each queue, milliseconds by name.
+    init(_ queues: [QueueStatus], ages: [String: Int64] = [:], at time: UnixTime) {
         self.timeMs = time.milliseconds
-        var levels: [(DelayLevel, Int?)] = []
+        var levels: [(delay: DelayLevel, messages: Int?, age: Int64?)] = []
         var work: [Lane: [QueueStatus]] = [:]
         var others: [Queue] = []
         for queue in queues {
             switch queue.role {
             case .work(_, let lane): work[lane, default: []].append(queue)
-            case .delay(let level): levels.append((level, queue.depth?.messages))
+            case .delay(let level): levels.append((level, queue.depth?.messages, ages[queue.name]))
             case .dead: others.append(Queue("dead", queue))
             case .feedback: others.append(Queue("feedback", queue))
             case .suspect: others.append(Queue("suspect", queue))
@@ -41,9 +44,21 @@ struct Ladder: Encodable, Equatable {
             case .unrouted: others.append(Queue("unrouted", queue))
             }
         }
-        self.levels = levels.sorted { $0.0 < $1.0 }
-            .map { Level(name: $0.0.name, delayMs: $0.0.milliseconds, messages: $0.1) }
-        let lanes = Lane.allCases.compactMap { lane in work[lane].map { Queue(lane, $0) } }
+        self.levels = levels.sorted { $0.delay < $1.delay }.map { level in
+            Level(
+                name: level.delay.name,
+                delayMs: level.delay.milliseconds,
+                messages: level.messages,
+                oldestMs: level.age
+            )
+        }
+        let lanes = Lane.allCases.compactMap { lane in
+            work[lane].map { queues in
+                var queue = Queue(lane, queues)
+                queue.oldestMs = queues.compactMap { ages[$0.name] }.max()
+                return queue
+            }
+        }
         self.queues = lanes + others
     }
 }

@@ -33,8 +33,19 @@ struct Overview: Encodable {
     }
 
     struct Outcome: Encodable {
+        /// In the last whole minute.
+        let minute: Int64?
+        /// In the last 60 whole minutes.
+        let hour: Int64?
         /// Since Redis first knew it.
         let total: Int64
+    }
+
+    /// How long the oldest has waited, as far as that is known.
+    struct Oldest: Encodable {
+        var nowMs: Int64?
+        var bulkMs: Int64?
+        var delayedMs: Int64?
     }
 
     struct BusyApp: Encodable {
@@ -46,8 +57,10 @@ struct Overview: Encodable {
     let sources: Sources
     let findings: [FleetFinding]
     var counts = Counts()
+    var oldest = Oldest()
     /// By the counter's name.
     var outcomes: [String: Outcome]?
+    var series: SeriesReport?
     var apnsLatency: LatencyReport?
     var endToEnd: LatencyReport?
     var reasons: [ReasonCount]?
@@ -67,13 +80,25 @@ struct Overview: Encodable {
         if let status = picture.status { self.add(status, picture) }
         for queue in picture.queues ?? [] {
             let messages = queue.depth?.messages ?? 0
+            let age = picture.ages[queue.name]
             switch queue.role {
-            case .work: self.counts.waiting = (self.counts.waiting ?? 0) + messages
-            case .delay: self.counts.delayed = (self.counts.delayed ?? 0) + messages
+            case .work(_, let lane):
+                self.counts.waiting = (self.counts.waiting ?? 0) + messages
+                switch lane {
+                case .now: self.oldest.nowMs = Self.larger(self.oldest.nowMs, age)
+                case .bulk: self.oldest.bulkMs = Self.larger(self.oldest.bulkMs, age)
+                }
+            case .delay:
+                self.counts.delayed = (self.counts.delayed ?? 0) + messages
+                self.oldest.delayedMs = Self.larger(self.oldest.delayedMs, age)
             case .dead: self.counts.dead = queue.depth?.messages
             case .feedback, .suspect, .receipts, .unrouted: break
             }
         }
+    }
+
+    private static func larger(_ one: Int64?, _ other: Int64?) -> Int64? {
+        [one, other].compactMap { $0 }.max()
     }
 
     private mutating func add(_ status: FleetStatus, _ picture: FleetPicture) {
@@ -84,13 +109,18 @@ struct Overview: Encodable {
         self.counts.connectionsHeld = status.pools.reduce(0) { $0 + $1.held }
         self.counts.connectionsAllowed = picture.configured.credentials.reduce(0) { $0 + $1.maxConnections }
         self.counts.inFlight = picture.apps.reduce(0) { $0 + $1.inFlight }
+        let (minute, hour) = (picture.lastMinute, picture.series?.total())
         self.outcomes = Dictionary(
-            uniqueKeysWithValues: Self.shown.map { ($0.rawValue, Outcome(total: totals[$0.rawValue] ?? 0)) }
+            uniqueKeysWithValues: Self.shown.map { field in
+                let total = totals[field.rawValue] ?? 0
+                return (field.rawValue, Outcome(minute: minute?[field], hour: hour?[field], total: total))
+            }
         )
+        self.series = picture.series.map { SeriesReport($0, hasLatency: true) }
         let all = FleetStatus.Lane(app: "", lane: "", fields: totals)
         self.apnsLatency = LatencyReport(all[.apnsLatency])
         self.endToEnd = LatencyReport(all[.endToEnd])
-        self.reasons = Array(ReasonCount.all([all]).prefix(10))
+        self.reasons = Array(ReasonCount.all([all], hour: hour).prefix(10))
         self.busiest = picture.apps.filter { $0.delivered > 0 }
             .sorted { ($0.delivered, $1.app) > ($1.delivered, $0.app) }.prefix(6)
             .map { BusyApp(app: $0.app, waiting: $0.waiting) }
@@ -119,18 +149,29 @@ struct ReasonCount: Encodable, Equatable {
     let reason: String
     /// `answered`, `unanswered`, `retried` or `dead_lettered`.
     let kind: String
+    /// In the last 60 whole minutes; nil if that is not known.
+    let hour: Int64?
     let total: Int64
 
     /// Of some lanes together, the most frequent first.
-    static func all(_ lanes: [FleetStatus.Lane]) -> [ReasonCount] {
+    /// - Parameter hour: what was counted in the last 60 whole minutes.
+    static func all(_ lanes: [FleetStatus.Lane], hour: FleetStatus.Lane? = nil) -> [ReasonCount] {
         var counts: [ReasonCount] = []
         for field in ReasonField.allCases {
             var sums: [String: Int64] = [:]
             for lane in lanes { sums.merge(lane[field], uniquingKeysWith: +) }
-            counts += sums.filter { $0.value > 0 }.map {
-                ReasonCount(reason: $0.key, kind: field.rawValue, total: $0.value)
+            let last = hour.map { $0[field] }
+            counts += sums.filter { $0.value > 0 }.map { reason, total in
+                ReasonCount(
+                    reason: reason,
+                    kind: field.rawValue,
+                    hour: last.map { $0[reason] ?? 0 },
+                    total: total
+                )
             }
         }
-        return counts.sorted { ($0.total, $1.reason, $1.kind) > ($1.total, $0.reason, $0.kind) }
+        return counts.sorted {
+            ($0.hour ?? 0, $0.total, $1.reason, $1.kind) > ($1.hour ?? 0, $1.total, $0.reason, $0.kind)
+        }
     }
 }

@@ -10,12 +10,19 @@ struct CountedReason: Encodable, Equatable {
     let meaning: String
     let nextStep: String
     let handling: String
+    /// In the last 60 whole minutes; nil if that is not known.
+    let hour: Int64?
     let total: Int64
-    /// Which had the most.
+    /// Which had the most since Redis first knew them.
     let apps: [String]?
 
-    /// The most frequent first.
-    static func all(_ reasons: [ExplainedReason], _ lanes: [FleetStatus.Lane]) -> [CountedReason] {
+    /// The most frequent of the last hour first, then of all times.
+    /// - Parameter hour: what was counted in the last 60 whole minutes.
+    static func all(
+        _ reasons: [ExplainedReason],
+        _ lanes: [FleetStatus.Lane],
+        hour: FleetStatus.Lane? = nil
+    ) -> [CountedReason] {
         var byApp: [ExplainedReason.Source: [String: [String: Int64]]] = [:]
         for lane in lanes {
             for (source, field) in [(ExplainedReason.Source.apns, ReasonField.answered), (.deadLetter, .deadLettered)] {
@@ -28,12 +35,15 @@ struct CountedReason: Encodable, Equatable {
         var claimed: Set<String> = []
         let counted = reasons.sorted { !$0.isBroadcast && $1.isBroadcast }.map { reason in
             let isFirst = claimed.insert("\(reason.source.rawValue) \(reason.reason)").inserted
-            return CountedReason(reason, isFirst ? byApp[reason.source]?[reason.reason] ?? [:] : [:])
+            let field = reason.source == .apns ? ReasonField.answered : .deadLettered
+            let last = hour.map { isFirst ? $0[field][reason.reason] ?? 0 : 0 }
+            return CountedReason(reason, isFirst ? byApp[reason.source]?[reason.reason] ?? [:] : [:], hour: last)
         }
-        return counted.sorted { $0.total > $1.total }
+        return counted.sorted { ($0.hour ?? 0, $0.total) > ($1.hour ?? 0, $1.total) }
     }
 
-    private init(_ reason: ExplainedReason, _ apps: [String: Int64]) {
+    private init(_ reason: ExplainedReason, _ apps: [String: Int64], hour: Int64?) {
+        self.hour = hour
         self.reason = reason.reason
         self.source = reason.source
         self.isBroadcast = reason.isBroadcast

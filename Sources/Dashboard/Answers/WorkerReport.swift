@@ -16,6 +16,9 @@ struct WorkerReport: Encodable, Equatable {
     let paused: [String: String]
     /// Connections that it could use, in all budgets.
     let wanted: Int
+    /// Its number among the workers of its process.
+    let loop: Int
+    let draining: Bool
 
     init(_ beat: WorkerBeat, _ status: FleetStatus) {
         self.id = beat.id
@@ -28,6 +31,8 @@ struct WorkerReport: Encodable, Equatable {
         self.inFlight = beat.inFlight.values.reduce(0, +)
         self.prefetch = beat.prefetch
         self.paused = beat.paused
+        self.loop = beat.loop
+        self.draining = beat.isDraining
         self.wanted = status.pools.reduce(0) { sum, pool in
             sum + pool.leases.filter { $0.worker == beat.id }.reduce(0) { $0 + $1.want }
         }

@@ -12,6 +12,8 @@ struct AppRow: Sendable, Equatable, Encodable {
     var paused: PausedAppReport?
     /// In its work queues.
     var waiting: Int?
+    /// How long the oldest of these has waited, as far as that is known.
+    var oldestMs: Int64?
     /// Notifications at Apple.
     var inFlight = 0
     /// For sorting, until there are counters by minute: since Redis first knew the app.
@@ -20,13 +22,18 @@ struct AppRow: Sendable, Equatable, Encodable {
     var deadLettered: Int64 = 0
 
     private enum CodingKeys: CodingKey {
-        case app, origin, credential, environment, paused, waiting, inFlight
+        case app, origin, credential, environment, paused, waiting, oldestMs, inFlight
     }
 
     init(_ app: String) { self.app = app }
 
     /// All apps that the configuration, the counters or a pause name, by name.
-    static func rows(_ configured: ConfiguredFleet, _ status: FleetStatus?, _ queues: [QueueStatus]?) -> [AppRow] {
+    static func rows(
+        _ configured: ConfiguredFleet,
+        _ status: FleetStatus?,
+        _ queues: [QueueStatus]?,
+        ages: [String: Int64]
+    ) -> [AppRow] {
         var rows: [String: AppRow] = [:]
         let environments = Dictionary(
             configured.credentials.map { ($0.name, $0.environment) },
@@ -58,6 +65,8 @@ struct AppRow: Sendable, Equatable, Encodable {
             guard case .work(let app, _) = queue.role, let depth = queue.depth else { continue }
             let others = rows[app.name]?.waiting ?? 0
             rows[app.name]?.waiting = others + depth.messages
+            guard let age = ages[queue.name] else { continue }
+            rows[app.name]?.oldestMs = max(age, rows[app.name]?.oldestMs ?? 0)
         }
         return rows.values.sorted { $0.app < $1.app }
     }

@@ -18,13 +18,19 @@ struct FleetPicture: Sendable {
     let brokerFailure: String?
     /// All that the configuration or the counters know, by name.
     let apps: [AppRow]
+    /// What the fleet counted in each of the last whole minutes; nil if Redis did not say.
+    let series: FleetSeries?
+    /// How long the oldest message of each queue has waited, as far as that is known; milliseconds by the queue's name.
+    let ages: [String: Int64]
 
     init(
         configured: ConfiguredFleet,
         begun: MonotonicTime,
         status: Result<FleetStatus, SourceFailure>,
         queues: Result<[QueueStatus], SourceFailure>,
-        wallTime: UnixTime
+        wallTime: UnixTime,
+        series: FleetSeries? = nil,
+        emptyAt: [String: UnixTime] = [:]
     ) {
         self.begun = begun
         self.configured = configured
@@ -33,7 +39,10 @@ struct FleetPicture: Sendable {
         self.redisFailure = status.failure?.phrase
         self.brokerFailure = queues.failure?.phrase
         self.time = self.status?.time ?? wallTime
-        self.apps = AppRow.rows(configured, self.status, self.queues)
+        self.series = series
+        let time = self.time
+        self.ages = QueueAge.all(self.queues ?? [], fleet: self.status, emptyAt: emptyAt, now: time)
+        self.apps = AppRow.rows(configured, self.status, self.queues, ages: self.ages)
     }
 
     /// Or what to answer without Redis.
@@ -50,6 +59,22 @@ struct FleetPicture: Sendable {
 
     /// In the dead-letter queue; nil if that is not known.
     var deadLetters: Int? { self.queues?.first { $0.role == .dead }?.depth?.messages }
+
+    /// What the fleet counted in the last whole minute.
+    var lastMinute: FleetStatus.Lane? { self.series?.last(1).total() }
+
+    /// The scaling signal; nil while one of both servers does not answer.
+    var replicas: ReplicaPlan? {
+        ReplicaPlan(
+            FleetSnapshot(queues: self.queues, fleet: self.status),
+            minute: self.lastMinute,
+            ages: self.ages,
+            budgets: Dictionary(
+                self.configured.credentials.map { ($0.pool, $0.maxConnections) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        )
+    }
 
     func app(_ name: String) -> AppRow? { self.apps.first { $0.app == name } }
 }

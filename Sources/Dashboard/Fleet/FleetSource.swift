@@ -19,6 +19,15 @@ actor FleetSource {
     /// What was read before may lack what somebody has done since.
     private var validFrom = MonotonicTime(nanoseconds: 0)
 
+    /// The fleet's last whole minutes, and whether nothing more will come into them.
+    private var series: (minutes: FleetSeries, isSettled: Bool)?
+    /// When each queue was last seen empty.
+    private var emptyAt: [String: UnixTime] = [:]
+    /// How many minutes of the past the page shows.
+    static let minutes = 60
+    /// Workers write a minute's last counts up to so long after its end.
+    private static let settling: Int64 = 5_000
+
     /// How many dead letters there are while a look of ours holds them, so that RabbitMQ counts none.
     private var heldDeadLetters: Int?
 
@@ -97,13 +106,41 @@ actor FleetSource {
         }
         let found = await queues
         let dead = held ?? self.heldDeadLetters
+        let told = await status
+        if let time = try? told.get().time { await self.readSeries(at: time) }
+        self.note(found, at: (try? told.get().time) ?? WallClock.now(), isHeld: dead != nil)
         return FleetPicture(
             configured: configured,
             begun: begun,
-            status: await status,
+            status: told,
             queues: found.map { queues in dead.map { Self.counting($0, in: queues) } ?? queues },
-            wallTime: WallClock.now()
+            wallTime: WallClock.now(),
+            series: (try? told.get()) == nil ? nil : self.series?.minutes,
+            emptyAt: self.emptyAt
         )
+    }
+
+    /// The last whole minutes, when there is a new one or more may have come into them.
+    private func readSeries(at time: UnixTime) async {
+        let start = time.minute - Int64(Self.minutes)
+        if let series = self.series, series.isSettled, series.minutes.start == start { return }
+        let answer = await self.link.askRedis { redis throws(RedisFailure) in
+            try await SeriesReader(redis).fleet(from: start, length: FleetSource.minutes)
+        }
+        guard case .success(let minutes) = answer else { return }
+        let isSettled = time.milliseconds - UnixTime(minute: time.minute).milliseconds >= Self.settling
+        self.series = (minutes, isSettled)
+    }
+
+    /// Remembers which queues are empty: what waits there later came later.
+    /// - Parameter isHeld: whether a look of ours holds the dead letters, so that RabbitMQ counts none.
+    private func note(_ queues: Result<[QueueStatus], SourceFailure>, at time: UnixTime, isHeld: Bool) {
+        guard case .success(let queues) = queues else { return }
+        for queue in queues where queue.depth?.messages == 0 && !(isHeld && queue.role == .dead) {
+            self.emptyAt[queue.name] = time
+        }
+        let names = Set(queues.map(\.name))
+        self.emptyAt = self.emptyAt.filter { names.contains($0.key) }
     }
 
     private static func counting(_ dead: Int, in queues: [QueueStatus]) -> [QueueStatus] {

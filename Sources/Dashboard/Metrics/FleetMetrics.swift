@@ -25,6 +25,10 @@ struct FleetMetrics {
             self.addWorkers(status)
         }
         self.addQueues(picture.queues ?? [])
+        if let replicas = picture.replicas {
+            self.page.add("pushfleet_desired_replicas", .gauge, Double(replicas.desired))
+            self.page.add("pushfleet_useful_replicas", .gauge, Double(replicas.useful))
+        }
     }
 
     // MARK: Counters
@@ -60,6 +64,7 @@ struct FleetMetrics {
             let all = FleetStatus.Lane(app: "", lane: lane, fields: fields)
             self.page.add("pushfleet_apns_latency_seconds", all[.apnsLatency], ["lane": lane])
             self.page.add("pushfleet_end_to_end_seconds", all[.endToEnd], ["lane": lane])
+            self.page.add("pushfleet_dwell_seconds", all[.dwell], ["lane": lane])
         }
     }
 
@@ -112,6 +117,21 @@ struct FleetMetrics {
             let since = Double(pause.since.milliseconds) / 1000
             self.page.add("pushfleet_app_paused_since_timestamp_seconds", .gauge, since, labels)
         }
+        // Outages are each worker's own: no pause of the fleet says so.
+        var outages: [String: UnixTime] = [:]
+        for worker in status.workers {
+            for (app, cause) in worker.paused where cause == "outage" && self.apps.contains(app) {
+                let since = worker.pausedSince[app] ?? status.time
+                outages[app] = min(outages[app] ?? since, since)
+            }
+        }
+        let told = Set(status.pauses.filter { $0.cause == "outage" }.map(\.app))
+        for (app, since) in outages.sorted(by: { $0.key < $1.key }) where !told.contains(app) {
+            let labels: KeyValuePairs = ["app": app, "cause": "outage"]
+            self.page.add("pushfleet_app_paused", .gauge, 1, labels)
+            let seconds = Double(since.milliseconds) / 1000
+            self.page.add("pushfleet_app_paused_since_timestamp_seconds", .gauge, seconds, labels)
+        }
         for credential in CredentialReport.all(self.picture) {
             guard let time = credential.expiresAtMs else { continue }
             let name = "pushfleet_credential_expiry_timestamp_seconds"
@@ -143,6 +163,8 @@ struct FleetMetrics {
 
     private mutating func addWorkers(_ status: FleetStatus) {
         self.page.add("pushfleet_workers", .gauge, Double(status.workers.count))
+        let draining = status.workers.count { $0.isDraining }
+        self.page.add("pushfleet_workers_draining", .gauge, Double(draining))
         let inFlight = status.workers.reduce(0) { $0 + $1.inFlight.values.reduce(0, +) }
         self.page.add("pushfleet_workers_in_flight", .gauge, Double(inFlight))
         for worker in status.workers {
@@ -172,6 +194,8 @@ struct FleetMetrics {
             let labels: KeyValuePairs = ["queue": queue.name, "kind": kind, "app": app, "lane": lane]
             self.page.add("pushfleet_queue_messages", .gauge, Double(depth.messages), labels)
             self.page.add("pushfleet_queue_consumers", .gauge, Double(depth.consumers), labels)
+            guard let age = depth.messages == 0 ? 0 : self.picture.ages[queue.name] else { continue }
+            self.page.add("pushfleet_queue_oldest_age_seconds", .gauge, Double(age) / 1000, labels)
         }
     }
 }

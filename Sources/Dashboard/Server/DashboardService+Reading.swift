@@ -14,6 +14,7 @@ extension DashboardService {
         case .actions:
             return .json(ListReport(timeMs: WallClock.now().milliseconds, items: try await self.actions.read()))
         case .dead, .letter: return try await self.readDead(route, parameters, visitor)
+        case .app: return try await self.readApp(parameters)
         default: return try Self.read(route, parameters, await self.source.picture(), self.parts.reasons)
         }
     }
@@ -27,15 +28,12 @@ extension DashboardService {
     ) throws(Problem) -> Answer {
         let time = picture.time.milliseconds
         if route == .overview { return .json(Overview(picture)) }
-        if route == .ladder { return .json(Ladder(try picture.allQueues(), at: picture.time)) }
+        if route == .ladder { return .json(Ladder(try picture.allQueues(), ages: picture.ages, at: picture.time)) }
         let fleet = try picture.fleet()
         switch route {
         case .apps:
             let question = try AppQuestion(parameters)
             return .json(PageReport(question.select(picture.apps), question.page, at: time))
-        case .app:
-            guard let row = picture.app(try parameters.required("app")) else { throw .noApp }
-            return .json(AppDetail(row, picture, fleet))
         case .workers:
             let part = try parameters.text("q", limit: 255)?.lowercased()
             return .json(PageReport(WorkerReport.all(fleet, part: part), try parameters.page(), at: time))
@@ -47,10 +45,24 @@ extension DashboardService {
                 worker: try parameters.text("worker")
             )
             return .json(PageReport(leases, try parameters.page(), at: time))
-        case .reasons: return .json(ListReport(timeMs: time, items: CountedReason.all(reasons, fleet.lanes)))
+        case .reasons:
+            let counted = CountedReason.all(reasons, fleet.lanes, hour: picture.series?.total())
+            return .json(ListReport(timeMs: time, items: counted))
         case .credentials: return .json(ListReport(timeMs: time, items: CredentialReport.all(picture)))
         default: throw .notFound("there is no such route")
         }
+    }
+
+    /// One app with its minutes, which nobody reads for all apps.
+    private func readApp(_ parameters: Parameters) async throws(Problem) -> Answer {
+        let picture = await self.source.picture()
+        let fleet = try picture.fleet()
+        guard let row = picture.app(try parameters.required("app")) else { throw .noApp }
+        let start = fleet.time.minute - Int64(FleetSource.minutes)
+        let minutes = await self.links.askRedis { redis throws(RedisFailure) in
+            try await SeriesReader(redis).app(row.app, from: start, length: FleetSource.minutes)
+        }
+        return .json(AppDetail(row, picture, fleet, minutes: try? minutes.get()))
     }
 
     private func events(_ visitor: Doorkeeper.Visitor) async -> Answer {

@@ -1,4 +1,4 @@
-internal import Push
+package import Push
 
 /// Gathers counts between two flushes. Apps, lanes and reasons are registered once and are small numbers from then on,
 /// so that counting a message adds to an array and builds nothing.
@@ -23,6 +23,8 @@ package struct CounterBatch: Sendable {
     private var rows: [Int64] = []
     private var lanes: [String] = []
     private var isDirty: [Bool] = []
+    /// When the newest message received was published, by slot; 0 if none was.
+    private var newest: [Int64] = []
     private var dirty: [Int32] = []
     private var slots: [String: Slot] = [:]
     private var reasonNames: [String] = []
@@ -49,6 +51,7 @@ package struct CounterBatch: Sendable {
         let slot = Slot(index: Int32(self.lanes.count))
         self.lanes.append(name)
         self.isDirty.append(false)
+        self.newest.append(0)
         self.rows += repeatElement(0, count: CounterLayout.width)
         self.slots[name] = slot
         return slot
@@ -88,6 +91,13 @@ package struct CounterBatch: Sendable {
         self.touch(slot)
     }
 
+    /// A message that was published then was received for the first time.
+    package mutating func received(publishedAt time: UnixTime, at slot: Slot) {
+        let place = Int(slot.index)
+        if self.newest[place] < time.milliseconds { self.newest[place] = time.milliseconds }
+        self.touch(slot)
+    }
+
     private mutating func touch(_ slot: Slot) {
         guard !self.isDirty[Int(slot.index)] else { return }
         self.isDirty[Int(slot.index)] = true
@@ -104,8 +114,18 @@ package struct CounterBatch: Sendable {
 
     /// What is counted for one app and lane.
     struct Delta {
+        typealias Field = (name: String, count: Int64)
+
+        /// `<lane>:<app>`.
         let lane: String
-        var fields: [(name: String, count: Int64)]
+        var counters: [Field] = []
+        /// Of histograms.
+        var measures: [Field] = []
+        var reasons: [Field] = []
+        /// When the newest message received was published; 0 if none was.
+        var newest: Int64 = 0
+
+        var fields: [Field] { self.counters + self.measures + self.reasons }
     }
 
     /// Takes out the counts of at most `limit` slots, those that were touched first.
@@ -115,17 +135,20 @@ package struct CounterBatch: Sendable {
         var deltas: [Int32: Delta] = [:]
         for slot in taken {
             self.isDirty[Int(slot)] = false
-            var delta = Delta(lane: self.lanes[Int(slot)], fields: [])
+            var delta = Delta(lane: self.lanes[Int(slot)])
             let row = Int(slot) * CounterLayout.width
             for place in 0..<CounterLayout.width where self.rows[row + place] != 0 {
-                delta.fields.append((CounterLayout.names[place], self.rows[row + place]))
+                let field = (CounterLayout.names[place], self.rows[row + place])
+                if place < CounterLayout.fields { delta.counters.append(field) } else { delta.measures.append(field) }
                 self.rows[row + place] = 0
             }
+            delta.newest = self.newest[Int(slot)]
+            self.newest[Int(slot)] = 0
             deltas[slot] = delta
         }
         for (key, count) in self.reasons where deltas[key.slot] != nil {
             let name = "\(key.field.rawValue).\(self.reasonNames[Int(key.reason)])"
-            deltas[key.slot]?.fields.append((name, count))
+            deltas[key.slot]?.reasons.append((name, count))
             self.reasons[key] = nil
         }
         return taken.compactMap { deltas[$0] }

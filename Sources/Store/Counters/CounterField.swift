@@ -112,9 +112,12 @@ package enum HistogramField: String, CaseIterable, Sendable {
     case endToEnd = "end_to_end"
     /// From sending a request to Apple's answer.
     case apnsLatency = "apns_latency"
+    /// From the message's publishing to a worker's first receipt of it: what it waited in its queue. Once per message,
+    /// and only for one that says when it was published.
+    case dwell
 
     /// Upper bounds in milliseconds, ascending; the last bucket has none.
-    package var bounds: [Int64] { self == .endToEnd ? Self.endToEndBounds : Self.latencyBounds }
+    package var bounds: [Int64] { self == .apnsLatency ? Self.latencyBounds : Self.endToEndBounds }
 
     private static let latencyBounds: [Int64] = [
         5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000,

@@ -4,11 +4,15 @@ internal import Push
 /// Writes a worker's counters to Redis now and then: one script call per flush.
 ///
 /// Each flush has a number, and Redis remembers the last one of each worker: a flush whose answer was lost is sent again
-/// as it is and counts once. While Redis is away the batch goes on counting.
+/// as it is and counts once. While Redis is away the batch goes on counting, cut at each minute for a while.
+///
+/// Counts belong to the minute in which the flush before them was: up to one interval of a new minute is counted in the
+/// old one.
 package final class CounterFlush {
-    /// KEYS: the worker's last flush, all lanes, then one hash per lane. ARGV: the flush's number, the lives of a counter
-    /// and of the number, then per lane its name, how many fields, and the fields with their counts. A field that cannot
-    /// be counted up, because someone wrote something else there, is left out: it must not hold up all others.
+    /// KEYS: the worker's last flush, all lanes, the schema's version, then one hash per ``CounterPart``. ARGV: the
+    /// flush's number, the lives of a counter and of the number, the version, then the parts. A field that cannot be
+    /// counted up, because someone wrote something else there, is left out: it must not hold up all others. Reasons
+    /// beyond the limit of a hash are counted together.
     private static let script = Script(
         """
         local last = redis.call('GET', KEYS[1])
@@ -16,13 +20,30 @@ package final class CounterFlush {
         redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
         \(ServerClock.milliseconds)
         local life = tonumber(ARGV[2])
-        local at = 4
-        for k = 3, #KEYS do
-            redis.call('ZADD', KEYS[2], string.format('%.0f', now), ARGV[at])
-            local fields = tonumber(ARGV[at + 1])
-            for f = at + 2, at + fields * 2, 2 do redis.pcall('HINCRBY', KEYS[k], ARGV[f], ARGV[f + 1]) end
-            redis.call('PEXPIRE', KEYS[k], life)
-            at = at + 2 + fields * 2
+        redis.call('SET', KEYS[3], ARGV[4], 'PX', ARGV[2])
+        local at = 5
+        for k = 4, #KEYS do
+            local key, limit, newest = KEYS[k], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+            if ARGV[at] ~= '' then redis.call('ZADD', KEYS[2], string.format('%.0f', now), ARGV[at]) end
+            if newest > 0 then
+                local old = redis.pcall('HGET', key, '\(CounterPart.receivedUntil)')
+                if type(old) ~= 'table' and (tonumber(old or '0') or 0) < newest then
+                    redis.pcall('HSET', key, '\(CounterPart.receivedUntil)', ARGV[at + 3])
+                end
+            end
+            local bounded, ends = at + 6 + 2 * tonumber(ARGV[at + 4]), at + 6 + 2 * tonumber(ARGV[at + 5])
+            for f = at + 6, ends - 1, 2 do
+                local name = ARGV[f]
+                if f >= bounded then
+                    local size = redis.pcall('HLEN', key)
+                    if type(size) == 'number' and size >= limit and not redis.call('HGET', key, name) then
+                        name = string.match(name, '^[^.]*') .. '.other'
+                    end
+                end
+                redis.pcall('HINCRBY', key, name, ARGV[f + 1])
+            end
+            redis.call('PEXPIRE', key, ARGV[at + 1])
+            at = ends
         end
         redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - life))
         redis.call('PEXPIRE', KEYS[2], life)
@@ -40,8 +61,10 @@ package final class CounterFlush {
     private let loop: EventLoop
     private let interval: Duration
     private var number: Int64 = 0
-    /// The flush that has no answer yet: it is sent until it has one.
-    private var unanswered: ScriptCall?
+    /// The oldest is sent until it has an answer, then the next.
+    private var unanswered: [ScriptCall] = []
+    /// What the batch has was counted in this minute.
+    private var minute: Int64
     private var isSent = false
     private var timer: Deadline?
     private var whenFlushed: [(Bool) -> Void] = []
@@ -60,6 +83,7 @@ package final class CounterFlush {
         self.client = client
         self.interval = interval
         self.loop = loop
+        self.minute = loop.wallTime.minute
     }
 
     /// Goes on under another id: another worker uses this one's, and Redis would take its flushes for ours.
@@ -84,14 +108,26 @@ package final class CounterFlush {
         self.flush()
     }
 
+    /// So many wait at most while Redis is away, some MB of a large fleet's counters; beyond that everything is counted in
+    /// the minute in which Redis is back.
+    static let maximumWaiting = 256
+
     private func flush() {
-        guard !self.isSent else { return }
-        if self.unanswered == nil {
-            guard !self.batch.isEmpty else { return self.report(true) }
-            self.number += 1
-            self.unanswered = self.call(self.batch.take(limit: Self.slotsPerFlush))
+        self.flush(at: self.loop.wallTime.minute)
+    }
+
+    /// - Parameter minute: what is counted from here on belongs to it.
+    func flush(at minute: Int64) {
+        if minute != self.minute {
+            while !self.batch.isEmpty, self.unanswered.count < Self.maximumWaiting { self.take() }
+            self.minute = minute
         }
-        guard let call = self.unanswered else { return }
+        guard !self.isSent else { return }
+        if self.unanswered.isEmpty {
+            guard !self.batch.isEmpty else { return self.report(true) }
+            self.take()
+        }
+        guard let call = self.unanswered.first else { return }
         self.isSent = true
         self.client.run(call) { [weak self] in self?.answered($0) }
     }
@@ -101,16 +137,20 @@ package final class CounterFlush {
         switch result {
         case .success:
             self.lastFailure = nil
-            self.unanswered = nil
+            self.unanswered.removeFirst()
             // More lanes than one flush takes, or a stop that waits for the rest.
-            if !self.batch.isEmpty, self.hasMore { self.flush() } else { self.report(true) }
+            if self.hasMore { self.flush() } else { self.report(true) }
         case .failure(let failure):
             self.lastFailure = failure
             self.report(false)
         }
     }
 
-    private var hasMore: Bool { !self.whenFlushed.isEmpty || self.batch.touchedSlots >= Self.slotsPerFlush }
+    private var hasMore: Bool {
+        if !self.unanswered.isEmpty { return true }
+        guard !self.batch.isEmpty else { return false }
+        return !self.whenFlushed.isEmpty || self.batch.touchedSlots >= Self.slotsPerFlush
+    }
 
     private func report(_ isWritten: Bool) {
         let waiting = self.whenFlushed
@@ -118,20 +158,20 @@ package final class CounterFlush {
         for completion in waiting { completion(isWritten) }
     }
 
+    private func take() {
+        self.number += 1
+        self.unanswered.append(self.call(self.batch.take(limit: Self.slotsPerFlush)))
+    }
+
     private func call(_ deltas: [CounterBatch.Delta]) -> ScriptCall {
-        let lanes = deltas.map { Keys.countersPrefix + $0.lane }
-        var call = ScriptCall(Self.script, keys: [Keys.flushed(worker: self.id), Keys.allCounters] + lanes)
+        let parts = CounterPart.all(of: deltas, in: self.minute)
+        let keys = [Keys.flushed(worker: self.id), Keys.allCounters, Keys.counterSchema]
+        var call = ScriptCall(Self.script, keys: keys + parts.map(\.key))
         call.add(self.number)
         call.add(milliseconds: Keys.counterLife)
         call.add(milliseconds: Keys.flushedLife)
-        for delta in deltas {
-            call.add(delta.lane)
-            call.add(delta.fields.count)
-            for field in delta.fields {
-                call.add(field.name)
-                call.add(field.count)
-            }
-        }
+        call.add(FleetStatus.currentSchema)
+        for part in parts { part.add(to: &call) }
         return call
     }
 }

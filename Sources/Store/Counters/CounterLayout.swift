@@ -6,12 +6,14 @@ enum CounterLayout {
     /// Each histogram: its buckets, one without bound, sum, count.
     private static let latencyStart = Self.fields
     private static let endToEndStart = Self.latencyStart + Self.latency.count + 3
+    private static let dwell = HistogramField.dwell.bounds
+    private static let dwellStart = Self.endToEndStart + Self.endToEnd.count + 3
     /// Numbers in a row.
-    static let width = Self.endToEndStart + Self.endToEnd.count + 3
+    static let width = Self.dwellStart + Self.dwell.count + 3
 
     /// The names in Redis, by place.
     static let names: [String] = {
-        let histograms = [HistogramField.apnsLatency, .endToEnd].flatMap { field in
+        let histograms = [HistogramField.apnsLatency, .endToEnd, .dwell].flatMap { field in
             field.bounds.map { "\(field.rawValue).le_\($0)" }
                 + ["\(field.rawValue).le_inf", "\(field.rawValue).sum", "\(field.rawValue).count"]
         }
@@ -23,6 +25,7 @@ enum CounterLayout {
         switch field {
         case .apnsLatency: self.places(self.latency, start: self.latencyStart, milliseconds)
         case .endToEnd: self.places(self.endToEnd, start: self.endToEndStart, milliseconds)
+        case .dwell: self.places(self.dwell, start: self.dwellStart, milliseconds)
         }
     }
 

@@ -14,6 +14,7 @@ package struct CounterReader: Sendable {
         let lists = try await self.session.send([
             RedisCommand("TIME"), Self.members(Keys.allCounters), Self.members(Keys.allWorkers),
             Self.members(Keys.allPools), RedisCommand("HGETALL", Keys.pausedApps),
+            RedisCommand("GET", Keys.counterSchema),
         ])
         let clock = lists[0].elements?.compactMap(\.integer) ?? []
         let now = UnixTime(milliseconds: clock.count == 2 ? clock[0] * 1000 + clock[1] / 1000 : 0)
@@ -25,11 +26,12 @@ package struct CounterReader: Sendable {
             .compactMap { name, hash -> FleetStatus.Lane? in
                 guard let colon = name.firstIndex(of: ":"), !hash.isEmpty else { return nil }
                 let app = String(name[name.index(after: colon)...])
-                return FleetStatus.Lane(
-                    app: app,
-                    lane: String(name[..<colon]),
-                    fields: hash.compactMapValues(\.integer)
-                )
+                var fields = hash.compactMapValues(\.integer)
+                // No counter: a sum of times would be nonsense.
+                let until = fields.removeValue(forKey: CounterPart.receivedUntil)
+                var lane = FleetStatus.Lane(app: app, lane: String(name[..<colon]), fields: fields)
+                lane.receivedUntil = until.map { UnixTime(milliseconds: $0) }
+                return lane
             }
         let others = try await self.hashes(workers.map { Keys.worker($0) } + allPools.map { Keys.budget(pool: $0) })
         let beats = zip(workers, others).compactMap { id, hash in WorkerBeat(id: id, hash) }
@@ -44,7 +46,8 @@ package struct CounterReader: Sendable {
             lanes: lanes.sorted { ($0.app, $0.lane) < ($1.app, $1.lane) },
             workers: beats.sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) },
             pools: found,
-            pauses: pauses.filter(\.isStanding).sorted { ($0.app, $0.kind.rawValue) < ($1.app, $1.kind.rawValue) }
+            pauses: pauses.filter(\.isStanding).sorted { ($0.app, $0.kind.rawValue) < ($1.app, $1.kind.rawValue) },
+            schema: lists[5].integer.map(Int.init)
         )
     }
 

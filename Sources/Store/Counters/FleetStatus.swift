@@ -10,6 +10,11 @@ package struct FleetStatus: Hashable, Sendable {
     package var pools: [Pool]
     /// Apps that are paused for the whole fleet.
     package var pauses: [AppPause] = []
+    /// The version of the counters' schema that workers write; nil if none has written any yet.
+    package var schema: Int?
+
+    /// The version that this program writes and reads: deploy/contract/counters.md.
+    package static let currentSchema = 1
 
     /// The counters of one app and lane since they were last reset.
     package struct Lane: Hashable, Sendable {
@@ -17,6 +22,8 @@ package struct FleetStatus: Hashable, Sendable {
         package let lane: String
         /// Every field, by its name in Redis.
         package let fields: [String: Int64]
+        /// When the newest message that any worker has received from its queue was published; nil if none said so.
+        package var receivedUntil: UnixTime?
 
         package init(app: String, lane: String, fields: [String: Int64]) {
             self.app = app

@@ -18,8 +18,17 @@ package struct WorkerBeat: Hashable, Sendable {
     /// When the certificates in use end, by budget pool; field `certificate_expires_at.<pool>`, milliseconds since
     /// 1970.
     package var certificatesExpireAt: [String: UnixTime] = [:]
+    /// Since when, as far as this worker knows; field `paused_since.<app>`, milliseconds since 1970.
+    package var pausedSince: [String: UnixTime] = [:]
+    /// When the oldest message that it holds was published, by `<app>.<lane>`; field `oldest_in_hand.<app>.<lane>`,
+    /// milliseconds since 1970.
+    package var oldestInHand: [String: UnixTime] = [:]
     /// Messages it may hold unacknowledged.
     package var prefetch = 0
+    /// Its number among the workers of its process (`--loops`), from 1; each has a heartbeat of its own.
+    package var loop = 1
+    /// Whether it is on its way out and takes nothing new; field `draining`, 0 or 1.
+    package var isDraining = false
 
     package init(id: InstanceID, version: String, host: String, pid: Int, startedAt: UnixTime) {
         self.id = id.description
@@ -94,11 +103,14 @@ package struct WorkerBeat: Hashable, Sendable {
         var fields = [
             ("version", self.version), ("host", self.host), ("pid", "\(self.pid)"),
             ("started_at", "\(self.startedAt.milliseconds)"), ("prefetch", "\(self.prefetch)"),
+            ("loop", "\(self.loop)"), ("draining", self.isDraining ? "1" : "0"),
         ]
         fields += self.connectionsHeld.map { ("connections_held.\($0.key)", "\($0.value)") }
         fields += self.certificatesExpireAt.map { ("certificate_expires_at.\($0.key)", "\($0.value.milliseconds)") }
         fields += self.inFlight.map { ("in_flight.\($0.key)", "\($0.value)") }
         fields += self.paused.map { ("paused.\($0.key)", $0.value) }
+        fields += self.pausedSince.map { ("paused_since.\($0.key)", "\($0.value.milliseconds)") }
+        fields += self.oldestInHand.map { ("oldest_in_hand.\($0.key)", "\($0.value.milliseconds)") }
         return fields.sorted { $0.0 < $1.0 }
     }
 
@@ -117,9 +129,15 @@ package struct WorkerBeat: Hashable, Sendable {
         for (name, value) in fields where name.hasPrefix("paused.") {
             self.paused[String(name.dropFirst("paused.".count))] = value.text
         }
-        self.certificatesExpireAt = Self.numbers(fields, after: "certificate_expires_at.").mapValues {
-            UnixTime(milliseconds: Int64($0))
-        }
+        self.loop = fields["loop"]?.integer.map(Int.init) ?? 1
+        self.isDraining = fields["draining"]?.integer == 1
+        self.certificatesExpireAt = Self.times(fields, after: "certificate_expires_at.")
+        self.pausedSince = Self.times(fields, after: "paused_since.")
+        self.oldestInHand = Self.times(fields, after: "oldest_in_hand.")
+    }
+
+    private static func times(_ fields: [String: RedisReply], after prefix: String) -> [String: UnixTime] {
+        self.numbers(fields, after: prefix).mapValues { UnixTime(milliseconds: Int64($0)) }
     }
 
     private static func numbers(_ fields: [String: RedisReply], after prefix: String) -> [String: Int] {

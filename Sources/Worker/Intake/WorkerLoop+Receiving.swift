@@ -72,6 +72,9 @@ extension WorkerLoop {
     private func admit(_ job: Job, _ delivery: Delivery, on line: Line) {
         let now = self.loop.wallTime
         let published = delivery.headers.firstSeen ?? delivery.timestamp
+        if let published, delivery.headers.copy == 0, !delivery.redelivered {
+            self.counters.received(publishedAt: published, now: now, line.counters)
+        }
         line.inFlight += 1
         if line.received(tokens: job.tokenCount) { self.needsPrefetches() }
         let id = self.flights.insert(

@@ -25,6 +25,13 @@ struct Counting {
         self.flush.batch.add(field, self.flush.batch.reason(reason), at: slot)
     }
 
+    /// A message was received for the first time.
+    func received(publishedAt published: UnixTime, now: UnixTime, _ slot: CounterSlot) {
+        self.flush.batch.observe(now - published, .dwell, at: slot)
+        // A publisher's clock that goes ahead must not hide what waits.
+        self.flush.batch.received(publishedAt: min(published, now), at: slot)
+    }
+
     func observe(_ field: HistogramField, _ value: Duration, _ slot: CounterSlot) {
         self.flush.batch.observe(value, field, at: slot)
     }

@@ -14,6 +14,8 @@ struct StatusReport: Encodable {
         /// Messages that no worker holds; missing if the queue does not exist.
         let messages: Int?
         let consumers: Int?
+        /// How long the oldest has waited at most, as far as that is known.
+        let oldestMs: Int64?
     }
 
     struct Lane: Encodable {
@@ -26,6 +28,8 @@ struct StatusReport: Encodable {
         let deadLetteredByReason: [String: Int64]
         let apnsLatency: Latency
         let endToEnd: Latency
+        /// From publishing to a worker's first receipt.
+        let dwell: Latency
     }
 
     struct Latency: Encodable {
@@ -48,6 +52,16 @@ struct StatusReport: Encodable {
         let prefetch: Int
         /// Apps that it does not send for at present, and why: `credential`, `suspects` or `outage`.
         let paused: [String: String]
+        /// Its number among the workers of its process, from 1.
+        let loop: Int
+        let draining: Bool
+    }
+
+    /// The scaling signal, as in `pushfleet_desired_replicas` and `pushfleet_useful_replicas`.
+    struct Replicas: Encodable {
+        let desired: Int
+        /// How many the budgets have connections for.
+        let useful: Int
     }
 
     struct Budget: Encodable {
@@ -91,9 +105,17 @@ struct StatusReport: Encodable {
     let workers: [Worker]?
     let budgets: [Budget]?
     let pausedApps: [PausedApp]?
+    /// Missing while RabbitMQ or Redis does not answer.
+    let replicas: Replicas?
 
     init(_ snapshot: FleetSnapshot, budgets: [Store.Budget]) {
-        self.queues = snapshot.queues?.map(Queue.init)
+        self.replicas = ReplicaPlan(
+            snapshot,
+            minute: snapshot.minute,
+            ages: snapshot.ages,
+            budgets: Dictionary(budgets.map { ($0.pool, $0.connections) }, uniquingKeysWith: { first, _ in first })
+        ).map { Replicas(desired: $0.desired, useful: $0.useful) }
+        self.queues = snapshot.queues?.map { Queue($0, oldestMs: snapshot.ages[$0.name]) }
         self.timeMs = snapshot.fleet?.time.milliseconds
         self.lanes = snapshot.fleet?.lanes.map { lane in
             Lane(lane, inFlight: snapshot.inFlight(app: lane.app, lane: lane.lane))
@@ -125,8 +147,9 @@ struct StatusReport: Encodable {
 // MARK: From what was read
 
 extension StatusReport.Queue {
-    init(_ status: QueueStatus) {
+    init(_ status: QueueStatus, oldestMs: Int64?) {
         self.name = status.name
+        self.oldestMs = oldestMs
         self.messages = status.depth?.messages
         self.consumers = status.depth?.consumers
         switch status.role {
@@ -164,6 +187,7 @@ extension StatusReport.Lane {
         self.deadLetteredByReason = lane[ReasonField.deadLettered]
         self.apnsLatency = StatusReport.Latency(lane[.apnsLatency])
         self.endToEnd = StatusReport.Latency(lane[.endToEnd])
+        self.dwell = StatusReport.Latency(lane[.dwell])
     }
 }
 
@@ -189,5 +213,7 @@ extension StatusReport.Worker {
         self.inFlight = beat.inFlight.values.reduce(0, +)
         self.prefetch = beat.prefetch
         self.paused = beat.paused
+        self.loop = beat.loop
+        self.draining = beat.isDraining
     }
 }

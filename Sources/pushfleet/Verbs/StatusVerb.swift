@@ -33,7 +33,8 @@ struct StatusVerb: AsyncParsableCommand {
             try await Self.queues(settings, timeout: timeout)
         }
         async let fleet = Self.attempt { () throws(VerbFailure) in try await Self.fleet(settings, timeout: timeout) }
-        let snapshot = FleetSnapshot(queues: await queues, fleet: await fleet)
+        let counted = await fleet
+        let snapshot = FleetSnapshot(queues: await queues, fleet: counted?.status, minute: counted?.minute)
         let report = StatusReport(snapshot, budgets: settings.budgets)
         if self.json.isOn {
             try Terminal.print(json: report)
@@ -62,11 +63,19 @@ struct StatusVerb: AsyncParsableCommand {
         }
     }
 
-    static func fleet(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> FleetStatus {
+    /// What the fleet counted since its first day, and in the last whole minute.
+    struct Counted: Sendable {
+        let status: FleetStatus
+        let minute: FleetStatus.Lane
+    }
+
+    static func fleet(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> Counted {
         let redis = try await settings.openRedis(for: "status", timeout: timeout)
         defer { redis.close() }
         do throws(RedisFailure) {
-            return try await CounterReader(redis).read(pools: settings.budgets.map(\.pool))
+            let status = try await CounterReader(redis).read(pools: settings.budgets.map(\.pool))
+            let series = try await SeriesReader(redis).fleet(from: status.time.minute - 1, length: 1)
+            return Counted(status: status, minute: series.total())
         } catch {
             throw VerbFailure("\(error)")
         }

@@ -112,7 +112,7 @@ internal import Testing
         let object = try #require(
             try JSONSerialization.jsonObject(with: Terminal.encode(report)) as? [String: Any]
         )
-        #expect(Set(object.keys) == ["queues", "lanes", "workers", "budgets", "paused_apps", "time_ms"])
+        #expect(Set(object.keys) == ["queues", "lanes", "workers", "budgets", "paused_apps", "replicas", "time_ms"])
         let queues = try #require(object["queues"] as? [[String: Any]])
         #expect(queues.count == 9)
         #expect(
@@ -129,6 +129,9 @@ internal import Testing
         #expect((lane["apns_latency"] as? [String: Any])?["count"] as? Int == 8)
         #expect((lane["end_to_end"] as? [String: Any])?["p99_ms"] == nil)
         #expect((object["workers"] as? [[String: Any]])?.first?["paused"] as? [String: String] == ["shop": "suspects"])
+        // All that waits is of an app that the only worker has paused: more workers would help nobody.
+        #expect(object["replicas"] as? [String: Int] == ["desired": 1, "useful": 3])
+        #expect(queues[3]["oldest_ms"] as? Int == 5_000 && queues[2]["oldest_ms"] == nil)
         let budget = try #require((object["budgets"] as? [[String: Any]])?.first)
         #expect(budget["granted"] as? Int == 9 && budget["waited"] as? Int == 2)
         #expect(budget["wait_time_ms"] as? Int == 5000)

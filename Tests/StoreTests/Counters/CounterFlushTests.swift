@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct CounterFlushTests {
     /// A flush on a client's loop.
-    private final class Flusher: Sendable {
+    final class Flusher: Sendable {
         let client: TestClient
         let id: InstanceID
         private let flush: LoopBound<CounterFlush>
@@ -34,6 +34,15 @@ import Testing
         func write() async -> Bool {
             let flush = self.flush
             return await self.client.with { _, completion in flush.value.stop(completion) }
+        }
+
+        /// As write, at a minute of the test's choice.
+        func cut(at minute: Int64) async {
+            let flush = self.flush
+            let _: Bool = await self.client.with { _, completion in
+                flush.value.flush(at: minute)
+                completion(true)
+            }
         }
 
         func rename() async {
@@ -138,7 +147,7 @@ import Testing
         await flusher.client.waitUntilReady(from: seen)
         #expect(await flusher.write())
         #expect(try await Self.status(redis).totals == ["received": 8])
-        #expect(try redis.cli("info", "commandstats").contains("cmdstat_hincrby:calls=2,"))
+        #expect(try redis.cli("info", "commandstats").contains("cmdstat_hincrby:calls=6,"))
     }
 
     @Test func `While Redis is away counting goes on, and nothing is lost`() async throws {
@@ -189,6 +198,10 @@ import Testing
         beat.inFlight = ["com.example.shop.now": 17]
         beat.prefetch = 400
         beat.paused = ["com.example.shop": "suspects"]
+        beat.pausedSince = ["com.example.shop": UnixTime(milliseconds: 1_700_000_001_000)]
+        beat.oldestInHand = ["com.example.shop.now": UnixTime(milliseconds: 1_700_000_000_900)]
+        beat.loop = 3
+        beat.isDraining = true
         _ = try await session.run(beat.call(after: nil))
         let first = beat
         beat.connectionsHeld["old"] = nil
