@@ -80,7 +80,8 @@ let rooms: [Target] = [
     .executableTarget(
         name: "pushfleet",
         dependencies: [
-            "Admin", "Dashboard", "Gateway", "WebServer", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs", "Broker",
+            "Admin", "Dashboard", "Gateway", "WebServer", "SNS", "Registry", "Desk", "Simulator", "Worker", "APNs",
+            "Broker",
             "Store", "HTTP2", "Wire",
             "Loop", "Push",
             argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,

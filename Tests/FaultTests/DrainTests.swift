@@ -22,7 +22,9 @@ extension FaultTests {
         private static func adminPort(_ worker: WorkerProcess) async throws -> Int {
             try await worker.logs("probes and metrics")
             let line = try #require(worker.lines("probes and metrics").first)
-            let digits = try #require(line.firstRange(of: "port=").map { line[$0.upperBound...].prefix { $0.isNumber } })
+            let digits = try #require(
+                line.firstRange(of: "port=").map { line[$0.upperBound...].prefix { $0.isNumber } }
+            )
             return try #require(Int(digits))
         }
 

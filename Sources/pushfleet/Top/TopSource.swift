@@ -28,8 +28,9 @@ struct TopSource: Sendable {
         var problems: [String] = []
         if case .failure(let failure) = foundQueues { problems.append(failure.message) }
         if case .failure(let failure) = foundFleet { problems.append(failure.message) }
+        let counted = try? foundFleet.get()
         return Reading(
-            snapshot: FleetSnapshot(queues: try? foundQueues.get(), fleet: try? foundFleet.get()),
+            snapshot: FleetSnapshot(queues: try? foundQueues.get(), fleet: counted?.status, minute: counted?.minute),
             problems: problems
         )
     }

@@ -56,8 +56,7 @@ struct StatusVerb: AsyncParsableCommand {
         }
     }
 
-    static func queues(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> [QueueStatus]
-    {
+    static func queues(_ settings: FleetSettings, timeout: Duration) async throws(VerbFailure) -> [QueueStatus] {
         try await settings.askBroker(for: "status", timeout: timeout) { broker throws(BrokerError) in
             try await QueueStatus.read(apps: settings.appIDs, delays: settings.delays, from: broker)
         }
