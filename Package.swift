@@ -148,7 +148,7 @@ let tests: [Target] = [
         name: "PushfleetTests",
         dependencies: [
             "TestRandom", "pushfleet", "Registry", "Desk", "Worker", "APNs", "Broker", "Store", "Wire", "Push",
-            "TestServers", crypto,
+            "TestServers", argumentParser, crypto,
         ]
     ),
     .testTarget(name: "AdminTests", dependencies: ["Admin", "WebServer", "Worker", "Loop", "Push"]),

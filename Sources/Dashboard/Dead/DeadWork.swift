@@ -1,4 +1,5 @@
 internal import Desk
+internal import Push
 
 /// What a job does.
 struct DeadWork: Sendable {

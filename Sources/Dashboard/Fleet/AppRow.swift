@@ -66,7 +66,8 @@ struct AppRow: Sendable, Equatable, Encodable {
             let others = rows[app.name]?.waiting ?? 0
             rows[app.name]?.waiting = others + depth.messages
             guard let age = ages[queue.name] else { continue }
-            rows[app.name]?.oldestMs = max(age, rows[app.name]?.oldestMs ?? 0)
+            let oldest = max(age, rows[app.name]?.oldestMs ?? 0)
+            rows[app.name]?.oldestMs = oldest
         }
         return rows.values.sorted { $0.app < $1.app }
     }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Desk
 import Push
 import Testing
