@@ -79,10 +79,10 @@ internal import Testing
         let environment = ["NOTIFY_SOCKET": "\(folder)/s", "WATCHDOG_USEC": "300000"]
         let watch = ServiceWatch(ServiceNotice(environment: environment))
         let heard = Heard()
-        await watch.run {
+        try await watch.run {
             ServiceHealth(status: "works")
         } _: {
-            _ = try? await eventually("it is ready and alive") {
+            try await eventually("it is ready and alive") {
                 while let words = listener.next() { heard.add(words) }
                 return heard.count("READY=1") == 1 && heard.count("WATCHDOG=1") >= 2
             }

@@ -126,16 +126,21 @@ state = {}
 token = "ab" * 32
 
 
-def application():
+def make_application(name, bundle):
+    """The ARN of a new one."""
     attributes = {
         "PlatformPrincipal": "KEY1234567",
         "PlatformCredential": open(os.environ["KEY"]).read(),
         "ApplePlatformTeamID": "TEAM123456",
-        "ApplePlatformBundleID": "com.example.shop",
+        "ApplePlatformBundleID": bundle,
     }
-    created = sns.create_platform_application(Name="Shop", Platform="APNS_SANDBOX", Attributes=attributes)
-    state["app"] = created["PlatformApplicationArn"]
-    assert state["app"] == ACCOUNT + "app/APNS_SANDBOX/Shop", created
+    created = sns.create_platform_application(Name=name, Platform="APNS_SANDBOX", Attributes=attributes)
+    return created["PlatformApplicationArn"]
+
+
+def application():
+    state["app"] = make_application("Shop", "com.example.shop")
+    assert state["app"] == ACCOUNT + "app/APNS_SANDBOX/Shop", state["app"]
     found = sns.get_platform_application_attributes(PlatformApplicationArn=state["app"])["Attributes"]
     assert found["Enabled"] == "true" and found["AuthenticationMethod"] == "token", found
     assert "PlatformCredential" not in found and "PlatformPrincipal" not in found
@@ -469,13 +474,7 @@ def headers():
 
 def deleted():
     """An application takes its endpoints along, and a topic its tags."""
-    attributes = {
-        "PlatformPrincipal": "KEY1234567",
-        "PlatformCredential": open(os.environ["KEY"]).read(),
-        "ApplePlatformTeamID": "TEAM123456",
-        "ApplePlatformBundleID": "com.example.other",
-    }
-    other = sns.create_platform_application(Name="Other", Platform="APNS_SANDBOX", Attributes=attributes)["PlatformApplicationArn"]
+    other = make_application("Other", "com.example.other")
     arn = sns.create_platform_endpoint(PlatformApplicationArn=other, Token="dd" * 32)["EndpointArn"]
     for _ in range(2):
         sns.delete_platform_application(PlatformApplicationArn=other)
