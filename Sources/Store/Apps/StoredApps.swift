@@ -25,10 +25,20 @@ package struct StoredApps: Hashable, Sendable {
     private static let credentialsQuestion = RedisCommand("HGETALL", Keys.appCredentials)
 
     /// Reads all apps, after the version: what is read is that version or a later one, whose change then shows again.
-    package static func read(from session: RedisSession) async throws(RedisFailure) -> StoredApps {
+    /// - Parameter mayLackCredentials: true for who only looks: without the right to read what is sealed it gets the rest.
+    package static func read(
+        from session: RedisSession,
+        mayLackCredentials: Bool = false
+    ) async throws(RedisFailure) -> StoredApps {
         let version = try await session.send(Self.versionQuestion)
         var apps = StoredApps(version: version.integer, try await session.send(Self.question))
-        let credentials = try await session.send(Self.credentialsQuestion)
+        let credentials: RedisReply
+        do throws(RedisFailure) {
+            credentials = try await session.send(Self.credentialsQuestion)
+        } catch {
+            guard mayLackCredentials, case .refused(let refusal) = error, refusal.kind == .noPermission else { throw error }
+            return apps
+        }
         apps.credentials = (credentials.pairs ?? [:]).mapValues { $0.text ?? "" }
         return apps
     }

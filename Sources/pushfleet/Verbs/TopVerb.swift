@@ -47,22 +47,27 @@ struct TopVerb: AsyncParsableCommand {
             return
         }
         let screen = TopScreen()
-        try await StopSignals.run(onFirst: { _ in }, onHangup: nil) { stop in
-            screen.open()
-            let showing = Task {
-                var before: TopSource.Reading?
-                while !Task.isCancelled {
-                    let now = await source.read()
-                    let size = screen.size
-                    screen.show(source.view(now, after: before).lines(width: size.width, height: size.height))
-                    before = now
-                    try? await Task.sleep(for: interval)
-                }
+        try await StopSignals.run(
+            onFirst: { _ in },
+            { stop in
+                screen.open()
+                let showing = Task { await Self.show(source, on: screen, every: interval) }
+                for await _ in stop { break }
+                // Not waited for: it may hang on a server that does not answer, and shows nothing from here on.
+                showing.cancel()
+                screen.close()
             }
-            for await _ in stop { break }
-            // Not waited for: it may hang on a server that does not answer, and shows nothing from here on.
-            showing.cancel()
-            screen.close()
+        )
+    }
+
+    private static func show(_ source: TopSource, on screen: TopScreen, every interval: Duration) async {
+        var before: TopSource.Reading?
+        while !Task.isCancelled {
+            let now = await source.read()
+            let size = screen.size
+            screen.show(source.view(now, after: before).lines(width: size.width, height: size.height))
+            before = now
+            try? await Task.sleep(for: interval)
         }
     }
 }
