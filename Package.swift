@@ -75,7 +75,7 @@ let rooms: [Target] = [
     ),
     .target(
         name: "Admin",
-        dependencies: ["WebServer", "Worker", "Loop", "Push", hummingbird, logging, serviceLifecycle]
+        dependencies: ["WebServer", "Worker", "APNs", "Store", "Loop", "Push", hummingbird, logging, serviceLifecycle]
     ),
     .executableTarget(
         name: "pushfleet",
@@ -151,7 +151,7 @@ let tests: [Target] = [
             "TestServers", argumentParser, crypto,
         ]
     ),
-    .testTarget(name: "AdminTests", dependencies: ["Admin", "WebServer", "Worker", "Loop", "Push"]),
+    .testTarget(name: "AdminTests", dependencies: ["Admin", "WebServer", "Worker", "Store", "Loop", "Push"]),
     .testTarget(
         name: "DashboardTests",
         dependencies: [

@@ -1,4 +1,6 @@
+internal import APNs
 package import Push
+internal import Store
 internal import WebServer
 package import Worker
 
@@ -29,6 +31,7 @@ package struct WorkerMetrics {
         self.add("amqp_up", isConsuming ? 1 : 0, ["connection": "consume"])
         self.add("amqp_up", isPublishing ? 1 : 0, ["connection": "publish"])
         self.add("amqp_blocked", vitals.contains(where: \.isBlocked) ? 1 : 0, ["connection": "publish"])
+        self.addLanes(vitals)
         self.addPools(vitals, at: now)
         for (index, lag) in lags.enumerated() {
             let seconds = Double(lag.milliseconds) / 1000
@@ -41,6 +44,46 @@ package struct WorkerMetrics {
         self.page.add("pushfleet_worker_\(name)", .gauge, Double(value), labels)
     }
 
+    private static let outcomes: [(CounterField, String)] = [
+        (.delivered, "delivered"), (.deadLettered, "dead_lettered"), (.tokensGone, "token_gone"),
+        (.retried, "retried"), (.givenBack, "given_back"), (.throttled, "throttled"),
+    ]
+
+    private mutating func addLanes(_ vitals: [WorkerVitals]) {
+        var sums: [String: [String: Int64]] = [:]
+        for lane in vitals.flatMap(\.lanes) where lane.lane == "now" || lane.lane == "bulk" {
+            sums[lane.lane, default: [:]].merge(lane.fields, uniquingKeysWith: +)
+        }
+        for (name, fields) in sums.sorted(by: { $0.key < $1.key }) {
+            let lane = FleetStatus.Lane(app: "", lane: name, fields: fields)
+            for (field, outcome) in Self.outcomes {
+                self.page.add(
+                    "pushfleet_worker_notifications_total",
+                    .counter,
+                    Double(lane[field]),
+                    ["lane": name, "outcome": outcome]
+                )
+            }
+            let latency = lane[.apnsLatency]
+            self.page.add(
+                "pushfleet_worker_apns_latency_seconds",
+                bounds: latency.bounds,
+                counts: latency.counts,
+                count: latency.count,
+                sum: latency.sum,
+                ["lane": name]
+            )
+        }
+    }
+
+    private mutating func addConnections(_ name: String, _ counts: [[String: Int]], _ pool: String, by label: String) {
+        let sums = counts.reduce(into: [String: Int]()) { $0.merge($1, uniquingKeysWith: +) }
+        for entry in sums.sorted(by: { $0.key < $1.key }) {
+            let labels: KeyValuePairs = ["pool": pool, label: entry.key]
+            self.page.add("pushfleet_worker_connections_\(name)_total", .counter, Double(entry.value), labels)
+        }
+    }
+
     /// Loops share budgets but have leases of their own, which are added up; of their ends the first one counts.
     private mutating func addPools(_ vitals: [WorkerVitals], at now: MonotonicTime) {
         let all = Dictionary(grouping: vitals.flatMap(\.pools), by: \.name)
@@ -49,6 +92,8 @@ package struct WorkerMetrics {
             self.add("streams", pools.reduce(0) { $0 + $1.streams }, ["pool": name])
             self.add("stream_limit", pools.reduce(0) { $0 + $1.streamLimit }, ["pool": name])
             self.add("lease_connections", pools.reduce(0) { $0 + $1.allowed }, ["pool": name])
+            self.addConnections("opened", pools.map(\.tally.opened), name, by: "result")
+            self.addConnections("closed", pools.map(\.tally.closed), name, by: "reason")
             for (result, count) in [
                 ("ok", pools.reduce(0) { $0 + $1.renewals }), ("failed", pools.reduce(0) { $0 + $1.failedRenewals }),
             ] {

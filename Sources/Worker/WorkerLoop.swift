@@ -306,7 +306,9 @@ final class WorkerLoop {
         case .ready:
             if self.redisTrouble != .none { self.tell.redisIsBack() }
             self.redisTrouble = .none
-            self.askForPauses()
+            // Whoever looks sees it at once, also in a Redis that came back empty.
+            self.lastBeat = nil
+            self.beat()
             for sender in self.allSenders { sender.refreshTokens() }
         case .waiting(let reason):
             if self.redisTrouble == .none { self.tell.redisProblem(reason) }

@@ -1,4 +1,5 @@
 import Push
+import Store
 import Testing
 import Worker
 
@@ -17,6 +18,10 @@ import Worker
         pool.leaseEnds = Self.now + .milliseconds(2500)
         (pool.renewals, pool.failedRenewals) = (40, 1)
         vitals.pools = [pool]
+        let counts: [String: Int64] = [
+            "delivered": 7, "apns_latency.le_50": 2, "apns_latency.le_inf": 1, "apns_latency.sum": 20_080,
+        ]
+        vitals.lanes = [FleetStatus.Lane(app: "", lane: "now", fields: counts)]
         vitals.wantedQueues = 1
         vitals.consumedQueues = 1
         return vitals
@@ -66,6 +71,11 @@ import Worker
             "pushfleet_worker_lease_connections\(pool) 4", "pushfleet_worker_lease_remaining_seconds\(pool) 2.5",
             #"pushfleet_worker_lease_renewals_total{pool="a \"b\"\n",result="failed"} 2"#,
             #"pushfleet_worker_loop_lag_seconds{loop="1"} 0.005"#, "process_start_time_seconds 1.5",
+            #"pushfleet_worker_notifications_total{lane="now",outcome="delivered"} 14"#,
+            #"pushfleet_worker_notifications_total{lane="now",outcome="retried"} 0"#,
+            #"pushfleet_worker_apns_latency_seconds_bucket{lane="now",le="0.05"} 4"#,
+            #"pushfleet_worker_apns_latency_seconds_bucket{lane="now",le="+Inf"} 6"#,
+            #"pushfleet_worker_apns_latency_seconds_sum{lane="now"} 40.16"#,
             "process_cpu_seconds_total 0.25", "# TYPE process_cpu_seconds_total counter",
         ] {
             #expect(lines.contains(line), "\(line)")

@@ -43,6 +43,9 @@ extension FaultTests {
 
                 try await fleet.publish(3000)
                 try await fleet.waitForInFlight(1000)
+                try await eventually("its metrics tell of its connection") {
+                    await Self.ask(port, "/metrics")?.text.contains(#"result="ok"} 1"#) ?? false
+                }
                 let unknown = try Self.run("drain", "ffffffff", fleet)
                 #expect(unknown.contains("no worker is"))
                 let said = try Self.run("drain", "--all", fleet)

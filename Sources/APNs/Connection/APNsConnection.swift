@@ -16,6 +16,7 @@ final class APNsConnection {
     private let loop: EventLoop
     private unowned let pool: ConnectionPool
     private var isReady = false
+    private var sawGoAway = false
     var health: ConnectionHealth
     /// Whether Apple has judged a push on it.
     var isProven = false
@@ -90,11 +91,12 @@ extension APNsConnection: HTTP2ClientDelegate {
     }
 
     func http2(_: HTTP2Client, didReceive goAway: GoAway) {
+        self.sawGoAway = true
         let reason = goAway.debugData.withUnsafeBytes { Reply.reason(inDebugData: $0) }
         self.pool.receivedGoAway(reason, on: self)
     }
 
     func http2(_: HTTP2Client, didClose reason: CloseReason) {
-        self.pool.closed(self, detail: reason.description, wasReady: self.isReady)
+        self.pool.closed(self, reason, wasReady: self.isReady, sawGoAway: self.sawGoAway)
     }
 }

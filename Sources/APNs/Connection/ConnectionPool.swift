@@ -33,6 +33,8 @@ package final class ConnectionPool {
     private var ready: [APNsConnection] = []
     private var dial: Deadline?
     private var turn = 0
+    /// Connections that came and went so far.
+    package private(set) var tally = ConnectionTally()
 
     package init(
         _ settings: Settings,
@@ -184,6 +186,7 @@ package final class ConnectionPool {
     // MARK: What connections report
 
     func becameReady(_ connection: APNsConnection) {
+        self.tally.becameReady()
         self.plan.ready(connection.id, at: self.loop.now, random: .random(in: 0...UInt64.max))
         self.ready.append(connection)
         self.update()
@@ -244,11 +247,12 @@ package final class ConnectionPool {
         self.delegate.pool(self, didReceiveGoAway: connection.generation == self.generation ? reason : nil)
     }
 
-    func closed(_ connection: APNsConnection, detail: String, wasReady: Bool) {
+    func closed(_ connection: APNsConnection, _ reason: CloseReason, wasReady: Bool, sawGoAway: Bool) {
+        self.tally.closed(reason, wasReady: wasReady, sawGoAway: sawGoAway)
         self.ready.removeAll { $0 === connection }
         self.connections[connection.id] = nil
         self.plan.closed(connection.id, at: self.loop.now, random: .random(in: 0...UInt64.max))
-        self.delegate.pool(self, didCloseConnection: detail, wasReady: wasReady)
+        self.delegate.pool(self, didCloseConnection: reason.description, wasReady: wasReady)
         self.delegate.poolDidChangeHeld(self)
         self.update()
     }

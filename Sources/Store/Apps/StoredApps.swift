@@ -36,7 +36,9 @@ package struct StoredApps: Hashable, Sendable {
         do throws(RedisFailure) {
             credentials = try await session.send(Self.credentialsQuestion)
         } catch {
-            guard mayLackCredentials, case .refused(let refusal) = error, refusal.kind == .noPermission else { throw error }
+            guard mayLackCredentials, case .refused(let refusal) = error, refusal.kind == .noPermission else {
+                throw error
+            }
             return apps
         }
         apps.credentials = (credentials.pairs ?? [:]).mapValues { $0.text ?? "" }

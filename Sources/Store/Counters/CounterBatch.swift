@@ -125,6 +125,10 @@ package struct CounterBatch: Sendable {
         /// When the newest message received was published; 0 if none was.
         var newest: Int64 = 0
 
+        /// `<lane>` alone.
+        var laneName: String { String(self.lane.prefix { $0 != ":" }) }
+        /// All but reasons.
+        var sums: [(String, Int64)] { (self.counters + self.measures).map { ($0.name, $0.count) } }
         var fields: [Field] { self.counters + self.measures + self.reasons }
     }
 

@@ -68,6 +68,13 @@ package final class CounterFlush {
     private var isSent = false
     private var timer: Deadline?
     private var whenFlushed: [(Bool) -> Void] = []
+    /// By lane, all apps together: every counter and measure that was taken for a flush.
+    private var sums: [String: [String: Int64]] = [:]
+
+    /// What was counted and taken for a flush since this worker started, by lane, for its own metrics. No reasons.
+    package var taken: [FleetStatus.Lane] {
+        self.sums.sorted { $0.key < $1.key }.map { FleetStatus.Lane(app: "", lane: $0.key, fields: $0.value) }
+    }
 
     /// Why the last flush failed; nil after one that did not.
     package private(set) var lastFailure: RedisFailure?
@@ -160,7 +167,9 @@ package final class CounterFlush {
 
     private func take() {
         self.number += 1
-        self.unanswered.append(self.call(self.batch.take(limit: Self.slotsPerFlush)))
+        let deltas = self.batch.take(limit: Self.slotsPerFlush)
+        for delta in deltas { self.sums[delta.laneName, default: [:]].merge(delta.sums, uniquingKeysWith: +) }
+        self.unanswered.append(self.call(deltas))
     }
 
     private func call(_ deltas: [CounterBatch.Delta]) -> ScriptCall {

@@ -14,6 +14,7 @@ extension WorkerLoop {
         self.updatePrefetches()
         for sender in self.allSenders { self.giveBackWaiting(of: sender) }
         self.postVitals()
+        self.beat()
         self.every(.milliseconds(20)) { [unowned self] in self.closeIfDrained() }
     }
 

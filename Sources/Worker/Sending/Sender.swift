@@ -198,6 +198,7 @@ final class Sender {
     /// Connections that the lease allows; what prefetches follow.
     var connectionsAllowed: Int { self.isDraining ? 0 : self.pool.limit }
     var connectionsHeld: Int { self.pool.held }
+    var connectionTally: ConnectionTally { self.pool.tally }
     var inFlight: Int { self.pool.inFlight }
     /// Requests that the open connections take together.
     var streamLimit: Int { self.pool.streams.total }

@@ -27,6 +27,7 @@ extension WorkerLoop {
         vitals.isBlocked = self.publishing.blockedReason != nil
         vitals.isRedisUp = self.redis.server != nil
         vitals.arePausesKnown = self.arePausesKnown
+        vitals.lanes = self.flush.taken
         vitals.pools = self.allSenders.map(\.vitals)
         for line in self.lines where line.app != nil {
             vitals.prefetch += line.currentPrefetch
@@ -54,6 +55,7 @@ extension Sender {
         )
         pool.leaseEnds = self.leaseEnds
         pool.problem = self.leaseProblem
+        pool.tally = self.connectionTally
         (pool.renewals, pool.failedRenewals) = self.leaseRenewals
         return pool
     }

@@ -1,4 +1,6 @@
+package import APNs
 package import Push
+package import Store
 
 /// What one worker's loop says of itself about once a second, for probes and metrics that run on other threads.
 package struct WorkerVitals: Sendable, Equatable {
@@ -25,6 +27,8 @@ package struct WorkerVitals: Sendable, Equatable {
         package var renewals = 0
         /// Renewals without an answer, or refused.
         package var failedRenewals = 0
+        /// Connections that came and went.
+        package var tally = ConnectionTally()
 
         package init(name: String, allowed: Int = 0, held: Int = 0, streams: Int = 0, streamLimit: Int = 0) {
             self.name = name
@@ -48,6 +52,8 @@ package struct WorkerVitals: Sendable, Equatable {
     /// Whether the pauses of all apps are known; nothing is taken before.
     package var arePausesKnown = false
     package var pools: [Pool] = []
+    /// What it has counted since it started, all apps together; up to one counter interval old.
+    package var lanes: [FleetStatus.Lane] = []
     /// Queues that it should consume: their app is not paused, and there is a connection allowed to send with.
     package var wantedQueues = 0
     /// Queues that it consumes.
