@@ -62,6 +62,7 @@ extension EndToEnd {
                 let (folder, path) = try Self.configuration(fleet)
                 defer { try? FileManager.default.removeItem(atPath: folder) }
                 try await fleet.startWorker()
+                let start = ContinuousClock.now
                 // About five seconds: time enough to be killed in.
                 let replay = ["dead", "replay", "--yes", "--rate", "\(min(count / 5, 100_000))", "--config", path]
                 for part in [count / 5, count / 2] {
@@ -82,6 +83,11 @@ extension EndToEnd {
                 let times = try await Self.timesSent(fleet)
                 #expect(times.count == count)
                 #expect(times.values.allSatisfy { $0 == 1 }, "\(times.values.count { $0 != 1 }) not once")
+                let counters = "pf:{counters}:of:now:\(Fleet.app)"
+                func counter(_ name: String) throws -> Int { Int(try fleet.redis.cli("HGET", counters, name)) ?? 0 }
+                #expect(try counter("replayed") == times.count)
+                let doubles = try counter("already_done")
+                print("\(times.count) letters, \(doubles) of them published twice, \(ContinuousClock.now - start)")
             }
         }
 
@@ -188,8 +194,16 @@ extension EndToEnd {
                 let show = try await dead("show", id)
                 #expect(show.output.contains("still bad: unknown_field (colour)"), "\(show.output)")
                 #expect(!show.output.contains(token) && show.output.contains("cccc…0009"))
-                let none = try await dead("replay", "--yes")
-                #expect(none.status == 1 && none.output.contains("all letters are still bad"), "\(none.output)")
+                for choice in [[], [id], ["--reason", "unknown_field"]] {
+                    let none = try await WorkerBinary.run(
+                        ["dead", "replay", "--yes", "--config", path] + choice,
+                        in: folder
+                    )
+                    #expect(none.status == 1 && none.output.contains("all letters are still bad"), "\(none.output)")
+                    #expect(none.output.contains("unknown_field (colour)") && none.output.contains("dead edit"))
+                    try await eventually("it is still there") { try await fleet.depth(fleet.dead) == 1 }
+                }
+                #expect(try await fleet.waiting() == 0)
 
                 let file = "\(folder)/body.json"
                 try bad.text.write(toFile: file, atomically: true, encoding: .utf8)
@@ -247,6 +261,13 @@ extension EndToEnd {
                     (["list", "--limit", "-1"], 64, "--limit"), (["replay", "--rate", "0", "--yes"], 64, "--rate"),
                     (["import", file], 1, "line 2: routing_key is missing"),
                     (["import", "\(folder)/none"], 1, "cannot read"),
+                    (["list", "--app", "\u{1B}[2J"], 1, "\\u{1b}[2J"),
+                    (["purge", "--app", "com.example.shopp", "--yes"], 1, "no such app"),
+                    (["replay", "--app", "com.example.shopp", "--yes"], 1, "no such app"),
+                    (["edit", id, "--app", "com.example.shopp", "--body", file], 1, "did you mean"),
+                    (["list", "--newer-than", "2026-13-01"], 64, "--newer-than"),
+                    (["purge", "--lane", "later", "--yes"], 64, "--lane"),
+                    (["replay", id, "--app", Fleet.app, "--yes"], 64, "not both"),
                     (["list", "--reason", "expired"], 0, "none of 2"),
                     (["replay", "--reason", "expired", "--yes"], 0, "nothing to replay"),
                 ]
@@ -256,6 +277,7 @@ extension EndToEnd {
                         outcome.status == status && outcome.output.contains(words),
                         "\(arguments): \(outcome.output)"
                     )
+                    #expect(!outcome.output.contains("\u{1B}"))
                 }
                 try await eventually("both are still there") { try await fleet.depth(fleet.dead) == 2 }
                 #expect(try await fleet.waiting() == 0)

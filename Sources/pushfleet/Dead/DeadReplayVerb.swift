@@ -48,7 +48,11 @@ struct DeadReplayVerb: AsyncParsableCommand {
             if self.json.isOn { try Terminal.print(ascii: DeadJobReport(plan)) }
             return
         }
-        guard plan.refused < plan.letters else { throw VerbFailure("nothing was replayed: all letters are still bad") }
+        guard plan.refused < plan.letters else {
+            throw VerbFailure(
+                "nothing was replayed: all letters are still bad; mend them with pushfleet dead edit, or purge them"
+            )
+        }
         try Consent.require("yes", to: "Replay at \(rate) letters a second?", isGiven: self.yes)
         let report = try await DeadJob.run("replayed") { stop, progress in
             await access.desk.replay(plan.ids, rules: rules, rate: rate, stop: stop, progress: progress)

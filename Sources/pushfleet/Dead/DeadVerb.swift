@@ -10,8 +10,9 @@ struct DeadVerb: ParsableCommand {
             reason in its headers, until somebody acts. Start with the list: it groups
             by app and reason. pushfleet explain says what each reason means.
 
-            Looking takes letters and gives them back: they stay, in their order. Only
-            one can read at a time; meanwhile others see fewer letters, and are told.
+            Looking takes letters and gives them back: they stay, though not in their
+            order; lists go by the time of death. Only one can read at a time; meanwhile
+            others see fewer letters, and are told.
 
             Every letter has an id, made of what it holds. It stays the same until the
             letter leaves the queue, and through export and import.

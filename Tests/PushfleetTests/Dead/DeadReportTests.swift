@@ -52,6 +52,42 @@ import Testing
         #expect((back["body"] as? String)?.contains(Self.hostile) == true)
     }
 
+    /// As a publisher with another tool may have written it: nothing in a letter is to be trusted.
+    @Test func `Hostile apps, reasons and ids are escaped in lists, and so are keys in what is wrong`() throws {
+        let letter = DeadLetter(
+            routingKey: "\(Self.hostile).now",
+            messageID: Array(Self.hostile.utf8),
+            headers: ["reason", "apns-reason", "field", "detail", "worker", "version"].map {
+                Header("x-pushfleet-\($0)", .string(Self.hostile))
+            },
+            body: Array("{".utf8)
+        )
+        let look = DeadLetterLook([letter], DeadLetterWalk.End(ready: 1, seen: 1, others: 0))
+        let list = DeadListReport(look, limit: 20, now: Self.now)
+        let text = list.lines(isSummary: false).joined(separator: "\n")
+        #expect(Self.isHarmless(text) && text.components(separatedBy: "\\u{1b}]0;pwned").count == 8, "\(text)")
+        #expect(Self.isHarmless(Self.show(letter).lines.joined(separator: "\n")))
+        let json = DeadLetterFile.ascii(String(decoding: try Terminal.encode(list), as: UTF8.self))
+        #expect(json.utf8.allSatisfy { $0 == 0x0a || ($0 >= 0x20 && $0 < 0x7f) })
+
+        let rules = ReplayRules(apps: ["shop": .init(fit: .reject, lint: .strict)])
+        let hostile = #"\u001b]0;pwned\u0007\u202e\u009b2J"#
+        for body in [
+            #"{"app":"\#(hostile)","tokens":["00ff"],"payload":{"aps":{}}}"#,
+            #"{"app":"shop","tokens":["\#(hostile)"],"payload":{"aps":{}}}"#,
+            #"{"app":"shop","tokens":["00ff"],"\#(hostile)":1,"payload":{"aps":{}}}"#,
+            #"{"app":"shop","tokens":["00ff"],"push_type":"\#(hostile)","payload":{"aps":{}}}"#,
+            #"{"app":"shop","tokens":["00ff"],"payload":{"aps":{"\#(hostile)":1}}}"#,
+            #"{"app":"shop","tokens":["00ff"],"payload":{"aps":{"alert":{"\#(hostile)":1}}}}"#,
+        ] {
+            let problem = try #require(
+                rules.problem(routingKey: "shop.now", body: Array(body.utf8), now: Self.now),
+                "\(body)"
+            )
+            #expect(Self.isHarmless(problem.sentence), "\(body)")
+        }
+    }
+
     @Test func `One letter is shown with Apple's reason, the next step, and whether it can be replayed`() {
         let text = Self.show(Self.letter()).lines.joined(separator: "\n")
         #expect(text.contains("BadTopic:") && text.contains("What to do:"))

@@ -140,7 +140,24 @@ package enum DeadLetterFile {
             let key = context.codingPath.first.flatMap { DeadLetterLine.CodingKeys(rawValue: $0.stringValue) }
             throw Fault(key, "has a value that cannot be used")
         } catch {
+            // JSONDecoder calls a number that does not fit its type invalid JSON as well, without its key.
+            if let key = try? JSONDecoder().decode(NumberReader.self, from: data).unfit {
+                throw Fault(key, "must be a whole number of at most 64 bits")
+            }
             throw Fault(nil, "the line is not valid JSON")
+        }
+    }
+
+    /// Finds the first number that is not whole, or too large.
+    private struct NumberReader: Decodable {
+        let unfit: DeadLetterLine.CodingKeys?
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: DeadLetterLine.CodingKeys.self)
+            let numbers: [DeadLetterLine.CodingKeys] = [.attempt, .copy, .diedAt, .firstSeen, .published]
+            self.unfit = numbers.first { key in
+                values.contains(key) && (try? values.decodeIfPresent(Int64.self, forKey: key)) == nil
+            }
         }
     }
 

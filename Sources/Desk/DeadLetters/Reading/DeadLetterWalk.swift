@@ -6,8 +6,8 @@ internal import Wire
 /// Goes through the dead-letter queue once, from its head to where its end was when it began, on one loop.
 ///
 /// AMQP can only take messages: each letter is taken and held until somebody decides. One that is removed is acknowledged;
-/// all others are given back when the walk ends, in their order, and so they are when the process dies. While it goes on
-/// nobody else sees the letters that it holds.
+/// all others are given back when the walk ends, and so they are when the process dies. While it goes on nobody else sees
+/// the letters that it holds. Their order is not kept: what one consumer gives back is handed to the next that has room.
 ///
 /// A quorum queue gives a consumer as many letters as its prefetch; when all of them are held, another consumer takes
 /// the next ones. That bounds what is on its way at any time, however many letters there are.
