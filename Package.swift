@@ -56,26 +56,25 @@ let rooms: [Target] = [
         dependencies: ["APNs", "HTTP2", "Wire", "Loop", "Push", crypto, hummingbird, logging, yams]
     ),
     .target(name: "Desk", dependencies: ["APNs", "Broker", "Store", "Wire", "Loop", "Push", crypto]),
-    .target(name: "WebServer", dependencies: ["Push", hummingbird, hummingbirdTLS, logging]),
+    .target(name: "WebServer", dependencies: ["Push", hummingbird, hummingbirdTLS, logging, serviceLifecycle]),
     .target(
         name: "Gateway",
         dependencies: [
             "WebServer", "SNS", "Registry", "APNs", "Broker", "Store", "Wire", "Loop", "Push", asyncHTTPClient, crypto,
-            cryptoExtras, hummingbird, logging, serviceLifecycle,
+            cryptoExtras, hummingbird, logging,
         ]
     ),
     .target(
         name: "Dashboard",
         dependencies: [
             "WebServer", "Desk", "Broker", "Store", "Wire", "Loop", "Push", crypto, hummingbird, logging,
-            serviceLifecycle,
         ],
         exclude: ["API.md"],
         resources: [.embedInCode("Page")]
     ),
     .target(
         name: "Admin",
-        dependencies: ["WebServer", "Worker", "APNs", "Store", "Loop", "Push", hummingbird, logging, serviceLifecycle]
+        dependencies: ["WebServer", "Worker", "APNs", "Store", "Loop", "Push", hummingbird]
     ),
     .executableTarget(
         name: "pushfleet",
@@ -84,7 +83,7 @@ let rooms: [Target] = [
             "Broker",
             "Store", "HTTP2", "Wire",
             "Loop", "Push",
-            argumentParser, configuration, logging, serviceLifecycle, unixSignals, yams,
+            argumentParser, configuration, logging, unixSignals, yams,
         ]
     ),
 ]

@@ -1,10 +1,5 @@
-internal import Hummingbird
-internal import HummingbirdCore
-internal import Logging
 internal import Loop
-internal import NIOCore
 internal import Push
-internal import ServiceLifecycle
 internal import WebServer
 package import Worker
 
@@ -14,13 +9,11 @@ package final class AdminServer: Sendable {
     /// The port that it listens on.
     package let port: UInt16
 
-    private let services: ServiceGroup
-    private let task: Task<Void, any Error>
+    private let server: ListeningServer
 
-    private init(port: UInt16, services: ServiceGroup, task: Task<Void, any Error>) {
-        self.port = port
-        self.services = services
-        self.task = task
+    private init(_ server: ListeningServer) {
+        self.server = server
+        self.port = server.port
     }
 
     /// Starts it; when this returns it listens.
@@ -34,39 +27,20 @@ package final class AdminServer: Sendable {
         version: String,
         workers: @escaping @Sendable () -> [Worker]
     ) async throws -> AdminServer {
-        let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
-        let quiet = Logger(label: "admin.http") { _ in SwiftLogNoOpLogHandler() }
-        let application = Application(
-            responder: AdminResponder(workers: workers, version: version, startedAt: WallClock.now()),
-            server: try WebServer.builder(tls: nil, patience: .seconds(10)),
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: Int(port)),
-                availableConnectionsDelegate: .maximum(Self.connectionLimit, logger: quiet)
-            ),
-            onServerRunning: { channel in portFound.yield(channel.localAddress?.port ?? 0) },
-            logger: quiet
+        let settings = ListeningServer.Settings(
+            host: host,
+            port: port,
+            connectionLimit: Self.connectionLimit,
+            // A probe under way is cut after a moment.
+            drainTimeout: .seconds(1)
         )
-        let services = ServiceGroup(configuration: .init(services: [application], logger: quiet))
-        let task = Task {
-            defer { portFound.finish() }
-            try await services.run()
-        }
-        for await port in ports { return AdminServer(port: UInt16(port), services: services, task: task) }
-        try await task.value
-        throw CancellationError()
+        let responder = AdminResponder(workers: workers, version: version, startedAt: WallClock.now())
+        return AdminServer(try await ListeningServer.start(responder, settings))
     }
 
     /// Probes and a scraper or two; more are a mistake or an attack.
     private static let connectionLimit = 64
 
-    /// Closes; a probe under way is cut after a moment.
-    package func stop() async {
-        await self.services.triggerGracefulShutdown()
-        let limit = Task { [task] in
-            try await Task.sleep(for: .seconds(1))
-            task.cancel()
-        }
-        _ = await self.task.result
-        limit.cancel()
-    }
+    /// Closes.
+    package func stop() async { await self.server.stop() }
 }

@@ -1,9 +1,4 @@
-internal import Hummingbird
-internal import HummingbirdCore
 package import Logging
-internal import NIOCore
-internal import Push
-internal import ServiceLifecycle
 internal import WebServer
 
 /// Amazon SNS' mobile push, topics and subscriptions over HTTP, in front of Redis and RabbitMQ.
@@ -16,28 +11,21 @@ package final class Gateway: Sendable {
     let desk: GatewayDesk
     private let outside: GatewayOutside
     private let access: AccessBook
-    private let services: ServiceGroup
-    private let task: Task<Void, any Error>
-    private let drainTimeout: Duration
+    private let server: ListeningServer
     private let declaring: Task<Void, Never>
 
     private init(
-        port: UInt16,
+        _ server: ListeningServer,
         desk: GatewayDesk,
         outside: GatewayOutside,
         access: AccessBook,
-        services: ServiceGroup,
-        task: Task<Void, any Error>,
-        drainTimeout: Duration,
         declaring: Task<Void, Never>
     ) {
-        self.port = port
+        self.port = server.port
+        self.server = server
         self.desk = desk
         self.outside = outside
         self.access = access
-        self.services = services
-        self.task = task
-        self.drainTimeout = drainTimeout
         self.declaring = declaring
     }
 
@@ -63,7 +51,6 @@ package final class Gateway: Sendable {
         metrics: Metrics,
         logger: Logger
     ) async throws -> Gateway {
-        let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
         let settings = parts.settings
         let topology = TopologyKeeper(parts.broker("declare"), logger: logger)
         let service = GatewayService(
@@ -74,45 +61,22 @@ package final class Gateway: Sendable {
             topology: topology,
             logger: logger
         )
-        // Hummingbird's own lines name every request; ours are written where something is decided.
-        let quiet = Logger(label: "gateway.http") { _ in SwiftLogNoOpLogHandler() }
-        let application = Application(
-            responder: GatewayResponder(service: service),
-            server: try WebServer.builder(tls: settings.tls, patience: settings.requestTimeout),
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.host, port: Int(settings.port)),
-                availableConnectionsDelegate: .maximum(settings.connectionLimit, logger: quiet)
-            ),
-            onServerRunning: { channel in portFound.yield(channel.localAddress?.port ?? 0) },
-            logger: quiet
-        )
-        let services = ServiceGroup(configuration: .init(services: [application], logger: quiet))
-        let task = Task {
-            defer { portFound.finish() }
-            try await services.run()
-        }
-        for await port in ports {
-            outside.listens(on: port, settings)
-            return Gateway(
-                port: UInt16(port),
-                desk: desk,
-                outside: outside,
-                access: service.access,
-                services: services,
-                task: task,
-                drainTimeout: settings.drainTimeout,
-                declaring: Task {
-                    await topology.run()
-                    guard !Task.isCancelled else { return }
-                    await desk.ask { core, completion in
-                        core.declared()
-                        completion(())
-                    }
+        let server = try await ListeningServer.start(GatewayResponder(service: service), settings.listening)
+        outside.listens(on: Int(server.port), settings)
+        return Gateway(
+            server,
+            desk: desk,
+            outside: outside,
+            access: service.access,
+            declaring: Task {
+                await topology.run()
+                guard !Task.isCancelled else { return }
+                await desk.ask { core, completion in
+                    core.declared()
+                    completion(())
                 }
-            )
-        }
-        try await task.value
-        throw CancellationError()
+            }
+        )
     }
 
     /// Goes by other access keys and master keys from now on; calls that were checked before go on. Everything else of the
@@ -128,13 +92,7 @@ package final class Gateway: Sendable {
 
     /// Accepts nothing new, finishes the requests that are under way within the drain timeout, and closes.
     package func stop() async {
-        await self.services.triggerGracefulShutdown()
-        let limit = Task { [task, drainTimeout] in
-            try await Task.sleep(for: drainTimeout)
-            task.cancel()
-        }
-        _ = await self.task.result
-        limit.cancel()
+        await self.server.stop()
         self.declaring.cancel()
         await self.desk.stop()
         await self.outside.sender.stop()

@@ -22,6 +22,17 @@ package struct DashboardSettings: Sendable {
     package var connectionLimit = 1024
 
     package init() {}
+
+    var listening: ListeningServer.Settings {
+        ListeningServer.Settings(
+            host: self.host,
+            port: self.port,
+            tls: self.tls,
+            patience: self.requestTimeout,
+            connectionLimit: self.connectionLimit,
+            drainTimeout: self.drainTimeout
+        )
+    }
 }
 
 /// How a reverse proxy tells who somebody is.

@@ -41,6 +41,17 @@ package struct GatewaySettings: Sendable {
 
     package init() {}
 
+    var listening: ListeningServer.Settings {
+        ListeningServer.Settings(
+            host: self.host,
+            port: self.port,
+            tls: self.tls,
+            patience: self.requestTimeout,
+            connectionLimit: self.connectionLimit,
+            drainTimeout: self.drainTimeout
+        )
+    }
+
     /// How workers reach Apple with credentials that come through the API.
     package struct APNsSettings: Sendable, Equatable {
         /// Connections that all workers together may hold with one such credential; default 4.

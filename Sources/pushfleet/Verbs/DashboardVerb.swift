@@ -51,32 +51,21 @@ struct DashboardVerb: AsyncParsableCommand {
             let latest = LatestConfiguration(loaded)
             let parts = try DashboardParts(loaded, port: self.port) { latest.value }
             let dashboard = try await Dashboard.start(parts, logger: logger)
-            logger.info("listening", metadata: ["version": "\(Version.current)", "port": "\(dashboard.port)"])
             let option = self.config.file
             let reload = DashboardReload(of: latest, dashboard: dashboard, logger: logger) {
                 ConfigurationLoader().load(option: option, needs: [.servers, .dashboard])
             }
-            let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            Terminal.print("port=\(dashboard.port)")
-            try await StopSignals.run { signal in
-                logger.notice("stopping; a second signal ends at once", metadata: ["signal": "\(signal)"])
-            } onHangup: {
-                hangup.yield()
-            } _: { stop in
-                let watching = Task { await reload.run(hangups: hangups) }
-                let watch = ServiceWatch()
-                await watch.run {
+            try await ServerProcess.serve(
+                port: dashboard.port,
+                logger: logger,
+                health: {
                     ServiceHealth(status: "listening on port \(dashboard.port)")
-                } _: {
-                    for await _ in stop { break }
-                    watch.stops()
-                    watching.cancel()
-                    await dashboard.stop()
-                }
-            }
+                },
+                reload: { await reload.run(hangups: $0) },
+                stop: { await dashboard.stop() }
+            )
         } catch {
             throw VerbFailure("the dashboard cannot start: \(error)")
         }
-        logger.info("stopped")
     }
 }

@@ -55,33 +55,22 @@ struct GatewayVerb: AsyncParsableCommand {
         do {
             let parts = try loaded.gatewayParts(port: self.port)
             let gateway = try await Gateway.start(parts, logger: logger)
-            logger.info("listening", metadata: ["version": "\(Version.current)", "port": "\(gateway.port)"])
             let option = self.config.file
             let reload = GatewayReload(of: loaded, gateway: gateway, logger: logger) {
                 ConfigurationLoader().load(option: option, needs: [.servers, .gateway])
             }
-            let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            Terminal.print("port=\(gateway.port)")
-            try await StopSignals.run { signal in
-                logger.notice("stopping; a second signal ends at once", metadata: ["signal": "\(signal)"])
-            } onHangup: {
-                hangup.yield()
-            } _: { stop in
-                let watching = Task { await reload.run(hangups: hangups) }
-                let watch = ServiceWatch()
-                await watch.run {
+            try await ServerProcess.serve(
+                port: gateway.port,
+                logger: logger,
+                health: {
                     await gateway.turn()
                     return ServiceHealth(status: "listening on port \(gateway.port)")
-                } _: {
-                    for await _ in stop { break }
-                    watch.stops()
-                    watching.cancel()
-                    await gateway.stop()
-                }
-            }
+                },
+                reload: { await reload.run(hangups: $0) },
+                stop: { await gateway.stop() }
+            )
         } catch {
             throw VerbFailure("the gateway cannot start: \(error)")
         }
-        logger.info("stopped")
     }
 }
