@@ -298,13 +298,18 @@ def main():
         keep = options.keep
         if keep:
             binary = options.binary
+            dashboard, page, token = demo.start_dashboard()
             print(f"""
-Everything is still running in {demo.directory}. Try:
+Everything is still running in {demo.directory}. Look at
+  {page} and log in with the token {token}
+Try:
+  {binary} top --config {demo.configuration}
   {binary} status --config {demo.configuration}
+  {binary} dead --config {demo.configuration}
   {binary} send --config {demo.configuration} --app {APP} --token 00ff --alert Hello
   curl -s http://127.0.0.1:{demo.control_port}/ledger/summary
 Stop it with:
-  kill {' '.join(str(worker.pid) for worker in demo.workers)}; pkill -f 'simulator.*{demo.directory}'
+  kill {' '.join(str(process.pid) for process in [*demo.workers, dashboard])}; pkill -f 'simulator.*{demo.directory}'
   scripts/private-rabbitmq stop {demo.directory}/rabbitmq; scripts/private-redis stop {demo.directory}/redis
 """)
         if options.json:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import secrets
 import shutil
 import signal
 import subprocess
@@ -123,6 +124,20 @@ class Fleet:
                 **{"stdout": log, **more})
         self.stack.callback(self.stop, process, name)
         return process
+
+    def start_dashboard(self):
+        """Returns its address, and the token of somebody who may act; asked for after the configuration is written."""
+        token = secrets.token_hex(16)
+        tokens = self.directory / "dashboard-tokens"
+        tokens.touch(mode=0o600)
+        tokens.write_text(f"operator actor {token}\n")
+        dashboard = self.spawn(
+            "dashboard", "dashboard", "--config", self.configuration, "--port", 0, stdout=subprocess.PIPE,
+            env={**os.environ, "PUSHFLEET_DASHBOARD_TOKENS_FILE": str(tokens)})
+        line = dashboard.stdout.readline().decode().strip()
+        if not line.startswith("port="):
+            raise Failed(f"the dashboard did not start, see {self.directory}/dashboard.log")
+        return dashboard, f"http://127.0.0.1:{line.removeprefix('port=')}/", token
 
     def start_worker(self, number):
         name = f"worker-{number}"
