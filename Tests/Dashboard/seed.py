@@ -30,9 +30,10 @@ MINUTES = range(-62, 15)
 
 
 def minutes(options, rng, now):
-    """Counters by minute, as deploy/contract/counters.md has them: the last hour, and as much to come as the test may last."""
+    """Counters by minute, as deploy/contract/counters.md has them: the last hour, and as much to come as the test may last.
+    Gives the commands, and the sums of what is past by lane and app."""
     commands = [command("SET", "pf:{counters}:schema", 1)]
-    apps = names(options.apps)
+    apps, totals = names(options.apps), {}
     for offset in MINUTES:
         minute = now // 60_000 + offset
         wave = 1 + 0.4 * math.sin(offset / 9) + (1.5 if -21 < offset < -16 else 0)
@@ -54,19 +55,27 @@ def minutes(options, rng, now):
                 commands.append(hset(f"pf:{{counters}}:minute:{minute}:{lane}:{app}", fields))
                 for name, value in fields.items():
                     fleet[lane][name] = fleet[lane].get(name, 0) + value
+                    if offset < 0:
+                        total = totals.setdefault((lane, app), {})
+                        total[name] = total.get(name, 0) + value
         for lane, fields in fleet.items():
             count = fields.get("received", 0)
             for histogram, base in (("apns_latency", 55), ("dwell", 20), ("end_to_end", 80)):
-                median = base * slow * rng.uniform(0.9, 1.1)
-                below = 0
-                for bound in LATENCY:
-                    until = int(count * min(1, 0.5 * (bound / median) ** 2 if bound < median else 1 - 0.5 * (median / bound) ** 3))
-                    fields[f"{histogram}.le_{bound}"] = max(0, until - below)
-                    below = max(below, until)
-                fields |= {f"{histogram}.le_inf": count - below, f"{histogram}.sum": int(count * median), f"{histogram}.count": count}
+                fields |= measured(histogram, count, base * slow * rng.uniform(0.9, 1.1))
             if count:
                 commands.append(hset(f"pf:{{counters}}:fleet:{minute}:{lane}", fields))
-    return commands
+    return commands, totals
+
+
+def measured(histogram, count, median):
+    """A histogram of so many times around a median, with a long tail."""
+    fields, below = {}, 0
+    for bound in LATENCY:
+        share = 0.5 * (bound / median) ** 2 if bound < median else 1 - 0.5 * (median / bound) ** 3
+        until = max(below, int(count * share))
+        fields[f"{histogram}.le_{bound}"] = until - below
+        below = until
+    return fields | {f"{histogram}.le_inf": count - below, f"{histogram}.sum": int(count * median), f"{histogram}.count": count}
 
 
 def hset(key, fields):
@@ -75,19 +84,15 @@ def hset(key, fields):
 
 def fill_redis(options, rng):
     now = int(time.time() * 1000)
-    commands = []
-    for place, app in enumerate(names(options.apps)):
-        for lane in ("now", "bulk"):
-            count = rng.randint(1000, 100000)
-            fields = {"received": count, "delivered": count - 40, "retried": 90, "dead_lettered": 12, "tokens_gone": 5,
-                      "attempts": count + 90, "retried.TooManyRequests": 90, "dead_lettered.suspect_token": 12,
-                      "answered.BadDeviceToken": 12, "answered.TooManyRequests": 90, "answered.Unregistered": 5,
-                      "apns_latency.sum": count * 55, "apns_latency.count": count}
-            for bound in LATENCY:
-                fields[f"apns_latency.le_{bound}"] = count // len(LATENCY)
-                fields[f"end_to_end.le_{bound}"] = count // len(LATENCY)
-            commands.append(hset(f"pf:{{counters}}:of:{lane}:{app}", fields))
-            commands.append(command("ZADD", "pf:{counters}:all", now, f"{lane}:{app}"))
+    commands, totals = minutes(options, rng, now)
+    for (lane, app), counted in totals.items():
+        # A day like this hour.
+        fields = {name: value * 24 for name, value in counted.items()}
+        count = fields["received"]
+        for histogram, median in (("apns_latency", 55), ("dwell", 20), ("end_to_end", 80)):
+            fields |= measured(histogram, count, median)
+        commands.append(hset(f"pf:{{counters}}:of:{lane}:{app}", fields))
+        commands.append(command("ZADD", "pf:{counters}:all", now, f"{lane}:{app}"))
     lease = ["meta", f"seed {now} 0", "counts", "40 3 1200 1 0"]
     for place in range(options.workers):
         worker = f"{rng.getrandbits(64):016x}"
@@ -100,7 +105,6 @@ def fill_redis(options, rng):
         lease += [worker, f"2 2 {2 + place % 2} 0 {now + 86_400_000} 0 0 0 400"]
     commands.append(command("ZADD", "pf:{workers}:pools", now, POOL))
     commands.append(command("HSET", f"pf:budget:{{{POOL}}}", *lease))
-    commands += minutes(options, rng, now)
     with socket.create_connection(("127.0.0.1", options.redis)) as server:
         # In parts: Redis answers each command, and somebody has to read it.
         for start in range(0, len(commands), 1000):

@@ -191,6 +191,17 @@ def streams(place, act):
         connection.close()
 
 
+def metrics(act):
+    times = []
+    for _ in range(12):
+        begin = time.monotonic()
+        with act.opener.open(f"{act.address}/metrics", timeout=30) as answer:
+            size = len(answer.read())
+        times.append((time.monotonic() - begin) * 1000)
+    times.sort()
+    print(f"  {'/metrics':59} median {times[6]:6.1f} ms, slowest {times[-1]:6.1f} ms, {size:7} bytes")
+
+
 def speed(act):
     """Prints, and gates on nothing: the machine may be busy."""
     app = act.ask("GET", "/api/apps", 200, limit=1)["items"][0]["app"]
@@ -200,6 +211,7 @@ def speed(act):
              ("dead", {"reason": "suspect_token", "q": "order-1"}), ("dead/letter", {"id": letter}), ("jobs", {}),
              ("reasons", {}), ("credentials", {}), ("actions", {}), ("session", {})]
     stop = threading.Event()
+    metrics(act)
     for path, query in cases:
         times = []
         for _ in range(12):

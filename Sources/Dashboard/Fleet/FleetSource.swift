@@ -21,6 +21,11 @@ actor FleetSource {
 
     /// The fleet's last whole minutes, and whether nothing more will come into them.
     private var series: (minutes: FleetSeries, isSettled: Bool)?
+    /// What each app counted in these, as far as it has been read.
+    private var minutes = AppMinutes()
+    private var lanes: [FleetStatus.Lane] = []
+    /// When the oldest dead letter died that a look of ours has found.
+    private var oldestDead: UnixTime?
     /// When each queue was last seen empty.
     private var emptyAt: [String: UnixTime] = [:]
     /// How many minutes of the past the page shows.
@@ -74,6 +79,28 @@ actor FleetSource {
             let now = MonotonicClock.now()
             guard let asked = self.lastAsked, now - asked < Self.interest else { continue }
             _ = await self.read(now)
+            await self.readMinutes()
+        }
+    }
+
+    /// The next step of what each app counted by minute.
+    private func readMinutes() async {
+        let lanes = self.lanes
+        for minute in self.minutes.missing(lanes: lanes.count) {
+            let answer = await self.link.askRedis { redis throws(RedisFailure) in
+                try await SeriesReader(redis).lanes(lanes, in: minute)
+            }
+            guard case .success(let found) = answer else { return }
+            var apps: [String: AppMinutes.Counts] = [:]
+            for (lane, fields) in zip(lanes, found) where !fields.isEmpty {
+                let counted = FleetStatus.Lane(app: lane.app, lane: lane.lane, fields: fields)
+                apps[lane.app, default: AppMinutes.Counts()] += AppMinutes.Counts(
+                    delivered: counted[.delivered],
+                    retried: counted[.retried],
+                    deadLettered: counted[.deadLettered]
+                )
+            }
+            self.minutes.add(minute, apps)
         }
     }
 
@@ -88,6 +115,9 @@ actor FleetSource {
         if self.reading?.begun == now { self.reading = nil }
         return picture
     }
+
+    /// Whoever has looked at the dead letters says when the oldest died; nil if none did, or nobody knows.
+    func found(oldestDead time: UnixTime?) { self.oldestDead = time }
 
     /// A look at the dead letters begins, or, with nil, is over.
     func deadLettersAreHeld(_ count: Int?) { self.heldDeadLetters = count }
@@ -107,7 +137,11 @@ actor FleetSource {
         let found = await queues
         let dead = held ?? self.heldDeadLetters
         let told = await status
-        if let time = try? told.get().time { await self.readSeries(at: time) }
+        if let status = try? told.get() {
+            await self.readSeries(at: status.time)
+            self.minutes.turn(to: status.time)
+            self.lanes = status.lanes
+        }
         self.note(found, at: (try? told.get().time) ?? WallClock.now(), isHeld: dead != nil)
         return FleetPicture(
             configured: configured,
@@ -116,7 +150,9 @@ actor FleetSource {
             queues: found.map { queues in dead.map { Self.counting($0, in: queues) } ?? queues },
             wallTime: WallClock.now(),
             series: (try? told.get()) == nil ? nil : self.series?.minutes,
-            emptyAt: self.emptyAt
+            minutes: self.minutes,
+            emptyAt: self.emptyAt,
+            oldestDead: self.oldestDead
         )
     }
 

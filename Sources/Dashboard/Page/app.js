@@ -33,7 +33,7 @@ export default function app(desk) {
   const lane = (word) => lanes.find((one) => one.lane === word);
   const column = (word) => ({ label: `Lane ${word}`, cell: ([, read]) => (lane(word) ? read(lane(word)) : UNKNOWN),
     kind: 'number' });
-  const measures = table([{ label: 'Each since the first message', cell: ([label]) => label, kind: 'wide' },
+  const measures = table([{ label: 'Now, and counts since the first message', cell: ([label]) => label, kind: 'wide' },
     column('now'), column('bulk')],
     { caption: 'Lanes', key: ([label]) => label });
   const reasons = table([

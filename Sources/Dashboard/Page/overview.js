@@ -3,7 +3,7 @@
 import { get } from './api.js';
 import { chart, sparkline } from './chart.js';
 import { h, link, name, put, say } from './dom.js';
-import { brief, count, duration, UNKNOWN } from './format.js';
+import { brief, count, duration } from './format.js';
 import { table } from './table.js';
 
 const OUTCOMES = [
@@ -41,7 +41,7 @@ export default function overview() {
     { label: 'Total', cell: ([key]) => count(known?.outcomes?.[key]?.total), kind: 'number' },
   ], { caption: 'Outcomes', key: ([key]) => key });
   const latencies = table([
-    { label: 'Time', cell: ([, label]) => label, kind: 'wide' },
+    { label: 'In the last hour', cell: ([, label]) => label, kind: 'wide' },
     ...[['50 %', 'p50_ms'], ['95 %', 'p95_ms'], ['99 %', 'p99_ms']].map(([label, key]) => (
       { label, cell: ([which]) => duration(known?.[which]?.[key]), kind: 'number' })),
   ], { caption: 'Latency', key: ([which]) => which });
@@ -103,9 +103,10 @@ export default function overview() {
     setTile(tiles.waiting, 'Waiting', brief(counts.waiting),
       age >= 0 ? `the oldest for ${duration(age)}` : counts.waiting === undefined ? 'not known' : 'nothing waits',
         series.oldest_ms, 'Oldest age in ms');
-    setTile(tiles.latency, 'Apple answers within', latency.p50_ms === undefined ? UNKNOWN : duration(latency.p50_ms),
-      latency.p99_ms === undefined ? 'not known' : `99 of 100 within ${duration(latency.p99_ms)}`, series.apns_p50_ms,
-        'Milliseconds');
+    const [half, most] = [series.apns_p50_ms?.at(-1), series.apns_p99_ms?.at(-1)];
+    setTile(tiles.latency, 'Apple answers within', duration(half ?? latency.p50_ms),
+      (most ?? latency.p99_ms) === undefined ? 'not known' : `99 of 100 within ${duration(most ?? latency.p99_ms)}`,
+      series.apns_p50_ms, 'Milliseconds');
     setTile(tiles.dead, 'Dead letters', brief(counts.dead),
       done.dead_lettered?.hour === undefined ? 'not known since when' : `${count(done.dead_lettered.hour)} in the last hour`,
         series.dead_lettered, 'Dead-lettered');

@@ -30,6 +30,19 @@ package struct SeriesReader: Sendable {
         }
     }
 
+    /// One minute of many apps' lanes, each as its fields by name; what counted nothing has none.
+    package func lanes(_ lanes: [FleetStatus.Lane], in minute: Int64) async throws(RedisFailure) -> [[String: Int64]] {
+        var found: [[String: Int64]] = []
+        while found.count < lanes.count {
+            let some = lanes[found.count..<min(found.count + Self.batch, lanes.count)]
+            let replies = try await self.session.send(
+                some.map { RedisCommand("HGETALL", Keys.minute(minute, Keys.lane($0.lane, ofApp: $0.app))) }
+            )
+            found += replies.map { ($0.pairs ?? [:]).compactMapValues(\.integer) }
+        }
+        return found
+    }
+
     private func read(
         from start: Int64,
         length: Int,
