@@ -29,6 +29,7 @@ import Testing
         let newest = minutes.end - 1
         for minute in minutes.missing(lanes: 1) { minutes.add(minute, ["a": .init(delivered: 1)]) }
         #expect(minutes.missing(lanes: 1) == [])
+        #expect(minutes.delivered("b") == Array(repeating: 0, count: 30), "it rested beside others")
         #expect(minutes.hour("a")?.delivered == 60 && minutes.hour("b")?.delivered == 0)
         minutes.turn(to: Self.time + .seconds(60))
         #expect(minutes.missing(lanes: 1) == [newest + 1])

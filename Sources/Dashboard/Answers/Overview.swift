@@ -56,8 +56,21 @@ struct Overview: Encodable {
         let series: [Int64?]?
     }
 
+    /// What an hour's minutes come to; they change once a minute.
+    struct Recent: Sendable {
+        fileprivate let minute: FleetStatus.Lane
+        fileprivate let hour: FleetStatus.Lane
+        fileprivate let report: SeriesReport
+
+        init(_ series: FleetSeries) {
+            self.minute = series.last(1).total()
+            self.hour = series.total()
+            self.report = SeriesReport(series, hasLatency: true)
+        }
+    }
+
     /// Sums over all apps and an hour, which do not change while a picture lasts.
-    struct Figures {
+    struct Figures: Sendable {
         fileprivate let outcomes: [String: Outcome]
         fileprivate let series: SeriesReport?
         fileprivate let apnsLatency: LatencyReport
@@ -67,20 +80,20 @@ struct Overview: Encodable {
         /// What the fleet counted in the last 60 whole minutes.
         let hour: FleetStatus.Lane?
 
-        init(_ status: FleetStatus, _ series: FleetSeries?) {
+        init(_ status: FleetStatus, _ recent: Recent?) {
             let totals = FleetStatus.Lane(app: "", lane: "", fields: status.totals)
-            let (minute, hour) = (series?.last(1).total(), series?.total())
+            let (minute, hour) = (recent?.minute, recent?.hour)
             self.hour = hour
             self.outcomes = Dictionary(
                 uniqueKeysWithValues: Overview.shown.map { field in
                     (field.rawValue, Outcome(minute: minute?[field], hour: hour?[field], total: totals[field]))
                 }
             )
-            self.series = series.map { SeriesReport($0, hasLatency: true) }
+            self.series = recent?.report
             // How fast it was last week helps nobody.
-            let recent = hour ?? totals
-            self.apnsLatency = LatencyReport(recent[.apnsLatency])
-            self.endToEnd = LatencyReport(recent[.endToEnd])
+            let latest = hour ?? totals
+            self.apnsLatency = LatencyReport(latest[.apnsLatency])
+            self.endToEnd = LatencyReport(latest[.endToEnd])
             self.reasons = ReasonCount.all([totals], hour: hour)
         }
     }

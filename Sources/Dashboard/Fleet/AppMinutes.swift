@@ -12,10 +12,12 @@ struct AppMinutes: Sendable, Equatable {
         var retried: Int64 = 0
         var deadLettered: Int64 = 0
 
-        static func += (sum: inout Counts, other: Counts) {
-            sum.delivered += other.delivered
-            sum.retried += other.retried
-            sum.deadLettered += other.deadLettered
+        static func + (one: Counts, other: Counts) -> Counts {
+            Counts(
+                delivered: one.delivered + other.delivered,
+                retried: one.retried + other.retried,
+                deadLettered: one.deadLettered + other.deadLettered
+            )
         }
     }
 
@@ -32,6 +34,8 @@ struct AppMinutes: Sendable, Equatable {
     private(set) var end: Int64 = 0
     /// By minute, then by app; apps that counted nothing are left out. A minute that is missing has not been read.
     private var minutes: [Int64: [String: Counts]] = [:]
+    /// All minutes together.
+    private var sums: [String: Counts] = [:]
 
     /// Lets go of what is too old at this time.
     mutating func turn(to time: UnixTime) {
@@ -39,6 +43,8 @@ struct AppMinutes: Sendable, Equatable {
         guard end != self.end else { return }
         self.end = end
         self.minutes = self.minutes.filter { $0.key >= end - Int64(Self.length) && $0.key < end }
+        self.sums = [:]
+        for apps in self.minutes.values { self.sums.merge(apps, uniquingKeysWith: +) }
     }
 
     /// The minutes to read in the next step, the newest first.
@@ -52,7 +58,8 @@ struct AppMinutes: Sendable, Equatable {
 
     mutating func add(_ minute: Int64, _ apps: [String: Counts]) {
         guard minute < self.end, minute >= self.end - Int64(Self.length) else { return }
-        self.minutes[minute] = apps
+        guard self.minutes.updateValue(apps, forKey: minute) == nil else { return }
+        self.sums.merge(apps, uniquingKeysWith: +)
     }
 
     /// In the newest minute; nil if it has not been read.
@@ -63,15 +70,16 @@ struct AppMinutes: Sendable, Equatable {
     /// In the whole hour; nil until all of it has been read.
     func hour(_ app: String) -> Counts? {
         guard self.minutes.count == Self.length else { return nil }
-        return self.minutes.values.reduce(into: Counts()) { sum, apps in
-            if let counts = apps[app] { sum += counts }
-        }
+        return self.sums[app] ?? Counts()
     }
 
-    /// Delivered in each of the last minutes, the oldest first: nil where nothing was written, or read yet. Nil if
-    /// nothing has been read.
+    /// Delivered in each of the last minutes, the oldest first: nil where no app wrote anything, or nothing has been
+    /// read yet; an app that rested beside others has 0. Nil if nothing has been read at all.
     func delivered(_ app: String) -> [Int64?]? {
         guard !self.minutes.isEmpty else { return nil }
-        return (self.end - Int64(Self.shown)..<self.end).map { self.minutes[$0]?[app]?.delivered }
+        return (self.end - Int64(Self.shown)..<self.end).map { minute in
+            guard let apps = self.minutes[minute], !apps.isEmpty else { return nil }
+            return apps[app]?.delivered ?? 0
+        }
     }
 }

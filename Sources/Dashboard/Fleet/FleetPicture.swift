@@ -32,6 +32,7 @@ struct FleetPicture: Sendable {
         queues: Result<[QueueStatus], SourceFailure>,
         wallTime: UnixTime,
         series: FleetSeries? = nil,
+        recent: Overview.Recent? = nil,
         minutes: AppMinutes = AppMinutes(),
         emptyAt: [String: UnixTime] = [:],
         oldestDead: UnixTime? = nil
@@ -52,7 +53,9 @@ struct FleetPicture: Sendable {
         }
         self.ages = ages
         self.apps = AppRow.rows(configured, self.status, self.queues, ages: ages, minutes: minutes)
-        self.figures = self.status.map { Overview.Figures($0, series) }
+        self.figures = self.status.map { status in
+            Overview.Figures(status, series.map { recent ?? Overview.Recent($0) })
+        }
     }
 
     /// Or what to answer without Redis.

@@ -20,7 +20,7 @@ actor FleetSource {
     private var validFrom = MonotonicTime(nanoseconds: 0)
 
     /// The fleet's last whole minutes, and whether nothing more will come into them.
-    private var series: (minutes: FleetSeries, isSettled: Bool)?
+    private var series: (minutes: FleetSeries, recent: Overview.Recent, isSettled: Bool)?
     /// What each app counted in these, as far as it has been read.
     private var minutes = AppMinutes()
     private var lanes: [FleetStatus.Lane] = []
@@ -58,8 +58,9 @@ actor FleetSource {
         self.lastAsked = now
         if let latest = self.latest, latest.begun >= self.validFrom {
             let age = now - latest.begun
-            let limit = self.reading == nil ? self.freshness : self.freshness + Self.patience
-            if age <= limit { return latest.picture }
+            if age > self.freshness, self.reading == nil { Task { _ = await self.read(now) } }
+            // Whoever looks gets what is known, and whoever looks again what this finds.
+            if age <= self.freshness + Self.patience { return latest.picture }
         }
         return await self.read(now)
     }
@@ -94,11 +95,12 @@ actor FleetSource {
             var apps: [String: AppMinutes.Counts] = [:]
             for (lane, fields) in zip(lanes, found) where !fields.isEmpty {
                 let counted = FleetStatus.Lane(app: lane.app, lane: lane.lane, fields: fields)
-                apps[lane.app, default: AppMinutes.Counts()] += AppMinutes.Counts(
+                let counts = AppMinutes.Counts(
                     delivered: counted[.delivered],
                     retried: counted[.retried],
                     deadLettered: counted[.deadLettered]
                 )
+                apps[lane.app] = counts + (apps[lane.app] ?? AppMinutes.Counts())
             }
             self.minutes.add(minute, apps)
         }
@@ -150,6 +152,7 @@ actor FleetSource {
             queues: found.map { queues in dead.map { Self.counting($0, in: queues) } ?? queues },
             wallTime: WallClock.now(),
             series: (try? told.get()) == nil ? nil : self.series?.minutes,
+            recent: self.series?.recent,
             minutes: self.minutes,
             emptyAt: self.emptyAt,
             oldestDead: self.oldestDead
@@ -165,7 +168,7 @@ actor FleetSource {
         }
         guard case .success(let minutes) = answer else { return }
         let isSettled = time.milliseconds - UnixTime(minute: time.minute).milliseconds >= Self.settling
-        self.series = (minutes, isSettled)
+        self.series = (minutes, Overview.Recent(minutes), isSettled)
     }
 
     /// Remembers which queues are empty: what waits there later came later.

@@ -24,14 +24,15 @@ export default function overview() {
   const findings = h('ul', { class: 'findings' });
   const calm = h('p', { class: 'calm' }, 'Nothing needs attention.');
   const tiles = ['delivered', 'waiting', 'latency', 'dead'].reduce((all, key) => ({ ...all, [key]: tile() }), {});
-  const flow = chart('Pushes per minute', [
-    { key: 'delivered', label: 'delivered', class: 'one' },
+  const flow = chart('Delivered per minute', [{ key: 'delivered', label: 'delivered', class: 'one' }], brief);
+  // On a scale of its own: it would lie flat below what went well.
+  const trouble = chart('Retried and dead per minute', [
     { key: 'retried', label: 'retried', class: 'two' },
     { key: 'dead_lettered', label: 'dead', class: 'three' },
   ], brief);
   const speed = chart('Apple\'s answers', [
-    { key: 'apns_p50_ms', label: 'half within', class: 'one' },
-    { key: 'apns_p99_ms', label: '99 of 100 within', class: 'two' },
+    { key: 'apns_p50_ms', label: 'half', class: 'one' },
+    { key: 'apns_p99_ms', label: '99 %', class: 'two' },
   ], duration);
   const outcomes = table([
     { label: 'Outcome', cell: ([, label, hint]) => [label, ' ', h('span', { class: 'muted hint' }, hint)],
@@ -110,9 +111,10 @@ export default function overview() {
     setTile(tiles.dead, 'Dead letters', brief(counts.dead),
       done.dead_lettered?.hour === undefined ? 'not known since when' : `${count(done.dead_lettered.hour)} in the last hour`,
         series.dead_lettered, 'Dead-lettered');
-    flow.element.hidden = speed.element.hidden = !value.series;
-    flow.set(value.series);
-    speed.set(value.series);
+    for (const drawing of [flow, trouble, speed]) {
+      drawing.element.hidden = !value.series;
+      drawing.set(value.series);
+    }
     outcomes.set(OUTCOMES);
     latencies.set([['apns_latency', 'Apple\'s answer'], ['end_to_end', 'From publishing to acceptance']]);
     ages.set([['now_ms', 'Lane now'], ['bulk_ms', 'Lane bulk'], ['delayed_ms', 'In the retry ladder'],
@@ -128,7 +130,7 @@ export default function overview() {
   const element = h('div', null,
     h('section', { 'aria-label': 'What needs attention' }, calm, findings),
     h('div', { class: 'tiles' }, Object.values(tiles).map((part) => part.element)),
-    h('div', { class: 'pair' }, flow.element, speed.element),
+    h('div', { class: 'pair three' }, flow.element, trouble.element, speed.element),
     h('div', { class: 'pair uneven' },
       h('section', null, h('h2', null, 'Outcomes'), outcomes.element),
       h('section', null, h('h2', null, 'Latency'), latencies.element, h('h2', null, 'Age'), ages.element)),

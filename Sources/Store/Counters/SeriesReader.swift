@@ -38,7 +38,7 @@ package struct SeriesReader: Sendable {
             let replies = try await self.session.send(
                 some.map { RedisCommand("HGETALL", Keys.minute(minute, Keys.lane($0.lane, ofApp: $0.app))) }
             )
-            found += replies.map { ($0.pairs ?? [:]).compactMapValues(\.integer) }
+            found += replies.map(\.numbers)
         }
         return found
     }
@@ -57,7 +57,7 @@ package struct SeriesReader: Sendable {
             next += some.count
             let replies = try await self.session.send(some.map { RedisCommand("HGETALL", key($0.0, $0.1)) })
             for (place, reply) in zip(some, replies) {
-                series.add((reply.pairs ?? [:]).compactMapValues(\.integer), minute: place.0, lane: place.1)
+                series.add(reply.numbers, minute: place.0, lane: place.1)
             }
         }
         return series
