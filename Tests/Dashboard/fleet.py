@@ -276,7 +276,7 @@ class Fleet:
         levels = []
         for delay in self.levels:
             row = {"name": f"{delay // 1000}s" if delay % 1000 == 0 else f"{delay}ms", "delay_ms": delay,
-                   "messages": self.level(delay), "series": self.minutes(self.level(delay) / 60, 30, 0.5, delay)}
+                   "messages": self.level(delay)}
             if row["messages"]:
                 row["oldest_ms"] = int(delay * 0.8)
             levels.append(row)
@@ -348,8 +348,7 @@ class Fleet:
                     "max_connections": row["configured"], "state": "ok",
                     "paused_apps": sum(app.get("paused", {}).get("cause") == "credential" for app in apps)}
             if key:
-                item |= {"team_id": "ABCDE12345", "key_id": row["pool"].rsplit(".", 1)[1].strip("}"),
-                         "provider_token_made_at_ms": now_ms() - 1_260_000}
+                item |= {"team_id": "ABCDE12345", "key_id": row["pool"].rsplit(".", 1)[1].strip("}")}
             else:
                 item |= {"subject": row["pool"].split("=", 1)[1].strip("}"), "expires_at_ms": row["certificate_expires_at_ms"]}
                 days = (item["expires_at_ms"] - now_ms()) // (24 * HOUR)

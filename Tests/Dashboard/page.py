@@ -305,7 +305,7 @@ def pauses(visit):
     visit.focus("main .row button")
     visit.browser.key("Enter")
     confirm(visit)
-    visit.says("goes on within 2 seconds")
+    visit.says("com.example.shop goes on")
     visit.until("document.querySelector('main .row button').textContent === 'Pause…'")
 
 

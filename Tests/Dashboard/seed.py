@@ -1,5 +1,5 @@
-"""Fills a private Redis and RabbitMQ with a made-up fleet, as workers would have written it: counters, heartbeats, leases and
-dead letters. Its apps are those that `seed.py --configuration` writes for the configuration.
+"""Fills a private Redis and RabbitMQ with a made-up fleet, as workers would have written it: counters in all and by minute,
+heartbeats, leases and dead letters. Its apps are those that `seed.py --configuration` writes for the configuration.
 
 usage: seed.py [--apps N] [--workers N] [--dead N] --redis PORT --amqp URL
        seed.py [--apps N] --configuration
@@ -7,6 +7,7 @@ usage: seed.py [--apps N] [--workers N] [--dead N] --redis PORT --amqp URL
 
 import argparse
 import json
+import math
 import random
 import socket
 import time
@@ -25,22 +26,73 @@ def command(*words):
     return b"*%d\r\n" % len(data) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in data)
 
 
+MINUTES = range(-62, 15)
+
+
+def minutes(options, rng, now):
+    """Counters by minute, as deploy/contract/counters.md has them: the last hour, and as much to come as the test may last.
+    Gives the commands, and the sums of what is past by lane and app."""
+    commands = [command("SET", "pf:{counters}:schema", 1)]
+    apps, totals = names(options.apps), {}
+    for offset in MINUTES:
+        minute = now // 60_000 + offset
+        wave = 1 + 0.4 * math.sin(offset / 9) + (1.5 if -21 < offset < -16 else 0)
+        slow = 6 if -21 < offset < -16 else 1
+        fleet = {"now": {}, "bulk": {}}
+        for place, app in enumerate(apps):
+            for lane, share in (("now", 1), ("bulk", 0.3)):
+                # A quarter of the apps rests in most minutes, and most send little.
+                if place % 4 == 3 and rng.random() < 0.7:
+                    continue
+                received = int(9000 * share * wave * rng.uniform(0.8, 1.2) / (1 + place % 50)) + 1
+                retried = received // 40 if slow > 1 else received // 900
+                gone, dead = received // 200, received // 400
+                fields = {"received": received, "attempts": received + retried, "delivered": received - gone - dead,
+                          "tokens_gone": gone, "answered.Unregistered": gone, "dead_lettered": dead,
+                          "dead_lettered.suspect_token": dead, "answered.BadDeviceToken": dead, "retried": retried,
+                          "retried.TooManyRequests": retried, "answered.TooManyRequests": retried}
+                fields = {name: value for name, value in fields.items() if value}
+                commands.append(hset(f"pf:{{counters}}:minute:{minute}:{lane}:{app}", fields))
+                for name, value in fields.items():
+                    fleet[lane][name] = fleet[lane].get(name, 0) + value
+                    if offset < 0:
+                        total = totals.setdefault((lane, app), {})
+                        total[name] = total.get(name, 0) + value
+        for lane, fields in fleet.items():
+            count = fields.get("received", 0)
+            for histogram, base in (("apns_latency", 55), ("dwell", 20), ("end_to_end", 80)):
+                fields |= measured(histogram, count, base * slow * rng.uniform(0.9, 1.1))
+            if count:
+                commands.append(hset(f"pf:{{counters}}:fleet:{minute}:{lane}", fields))
+    return commands, totals
+
+
+def measured(histogram, count, median):
+    """A histogram of so many times around a median, with a long tail."""
+    fields, below = {}, 0
+    for bound in LATENCY:
+        share = 0.5 * (bound / median) ** 2 if bound < median else 1 - 0.5 * (median / bound) ** 3
+        until = max(below, int(count * share))
+        fields[f"{histogram}.le_{bound}"] = until - below
+        below = until
+    return fields | {f"{histogram}.le_inf": count - below, f"{histogram}.sum": int(count * median), f"{histogram}.count": count}
+
+
+def hset(key, fields):
+    return command("HSET", key, *[word for pair in fields.items() for word in pair])
+
+
 def fill_redis(options, rng):
     now = int(time.time() * 1000)
-    commands = []
-    for place, app in enumerate(names(options.apps)):
-        for lane in ("now", "bulk"):
-            count = rng.randint(1000, 100000)
-            fields = {"received": count, "delivered": count - 40, "retried": 90, "dead_lettered": 12, "tokens_gone": 5,
-                      "attempts": count + 90, "retried.TooManyRequests": 90, "dead_lettered.suspect_token": 12,
-                      "answered.BadDeviceToken": 12, "answered.TooManyRequests": 90, "answered.Unregistered": 5,
-                      "apns_latency.sum": count * 55, "apns_latency.count": count}
-            for bound in LATENCY:
-                fields[f"apns_latency.le_{bound}"] = count // len(LATENCY)
-                fields[f"end_to_end.le_{bound}"] = count // len(LATENCY)
-            words = [word for pair in fields.items() for word in pair]
-            commands.append(command("HSET", f"pf:{{counters}}:of:{lane}:{app}", *words))
-            commands.append(command("ZADD", "pf:{counters}:all", now, f"{lane}:{app}"))
+    commands, totals = minutes(options, rng, now)
+    for (lane, app), counted in totals.items():
+        # A day like this hour.
+        fields = {name: value * 24 for name, value in counted.items()}
+        count = fields["received"]
+        for histogram, median in (("apns_latency", 55), ("dwell", 20), ("end_to_end", 80)):
+            fields |= measured(histogram, count, median)
+        commands.append(hset(f"pf:{{counters}}:of:{lane}:{app}", fields))
+        commands.append(command("ZADD", "pf:{counters}:all", now, f"{lane}:{app}"))
     lease = ["meta", f"seed {now} 0", "counts", "40 3 1200 1 0"]
     for place in range(options.workers):
         worker = f"{rng.getrandbits(64):016x}"
@@ -48,19 +100,21 @@ def fill_redis(options, rng):
                   "started_at": now - 7_000_000 - place, "last_beat": now, "prefetch": 4000, f"connections_held.{POOL}": 2}
         for app in names(options.apps)[:5]:
             fields[f"in_flight.{app}.now"] = place % 7
-        commands.append(command("HSET", f"pf:{{workers}}:of:{worker}", *[word for pair in fields.items() for word in pair]))
+        commands.append(hset(f"pf:{{workers}}:of:{worker}", fields))
         commands.append(command("ZADD", "pf:{workers}:all", now, worker))
         lease += [worker, f"2 2 {2 + place % 2} 0 {now + 86_400_000} 0 0 0 400"]
     commands.append(command("ZADD", "pf:{workers}:pools", now, POOL))
     commands.append(command("HSET", f"pf:budget:{{{POOL}}}", *lease))
     with socket.create_connection(("127.0.0.1", options.redis)) as server:
-        server.sendall(b"".join(commands) + command("PING"))
-        answer = b""
-        while b"+PONG" not in answer:
-            part = server.recv(65536)
-            assert part and b"-" != part[:1], f"Redis: {part[:200]!r}"
-            answer += part
-        assert b"\r\n-" not in answer, f"Redis: {answer[:200]!r}"
+        # In parts: Redis answers each command, and somebody has to read it.
+        for start in range(0, len(commands), 1000):
+            server.sendall(b"".join(commands[start:start + 1000]) + command("PING"))
+            answer = b""
+            while not answer.endswith(b"+PONG\r\n"):
+                part = server.recv(65536)
+                assert part, "Redis hung up"
+                answer += part
+            assert b"-" not in answer, f"Redis: {answer[answer.index(b'-'):][:200]!r}"
 
 
 def fill_rabbitmq(options, rng):

@@ -238,6 +238,42 @@ import Testing
         #expect(ladder.queues.map(\.oldestMs) == [40_000, 3_000, nil])
     }
 
+    @Test func `apps are sorted by their minutes as soon as these are known`() throws {
+        var minutes = AppMinutes()
+        minutes.turn(to: Self.time + .seconds(5))
+        let newest = Self.time.minute - 1
+        minutes.add(newest, [Self.hostile: .init(delivered: 9, retried: 1, deadLettered: 2)])
+        func picture(_ minutes: AppMinutes) throws -> FleetPicture {
+            FleetPicture(
+                configured: Self.configured,
+                begun: MonotonicTime(nanoseconds: 1),
+                status: .success(Self.status),
+                queues: .success(try Self.queues()),
+                wallTime: Self.time,
+                minutes: minutes,
+                oldestDead: Self.time - .seconds(90)
+            )
+        }
+        func found(_ query: String, _ picture: FleetPicture) throws -> [String] {
+            try AppQuestion(try Parameters(query, of: .apps)).select(picture.apps).map(\.app)
+        }
+        let early = try picture(minutes)
+        #expect(try found("sort=delivered", early) == [Self.hostile, Self.shop, "com.example.quiet"])
+        #expect(try found("sort=dead&state=dead", early) == [Self.shop], "the hour is not whole: by totals")
+        let overview = try Self.object(Overview(early))
+        let busiest = try #require(overview["busiest"] as? [[String: Any]])
+        #expect(busiest.map { $0["delivered_minute"] as? Int } == [9, 0])
+        #expect((busiest[0]["series"] as? [Any])?.count == 30)
+        #expect((overview["oldest"] as? [String: Int])?["dead_ms"] == 90_000)
+        #expect(Ladder(try early.allQueues(), ages: early.ages, at: early.time).queues.last?.oldestMs == 90_000)
+        for minute in (newest - 59)..<newest { minutes.add(minute, [:]) }
+        let late = try picture(minutes)
+        #expect(try found("sort=dead&state=dead", late) == [Self.hostile])
+        let row = try Self.object(try #require(late.app(Self.hostile)))
+        #expect(row["retried_hour"] as? Int == 1 && row["dead_lettered_hour"] as? Int == 2)
+        #expect(try Self.object(try #require(early.app(Self.shop)))["retried_hour"] == nil)
+    }
+
     @Test func `an app's own minutes come with it, without latencies`() throws {
         let picture = try Self.picture(empty: [:])
         let row = try #require(picture.app(Self.shop))

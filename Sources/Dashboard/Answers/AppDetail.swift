@@ -68,17 +68,18 @@ struct AppDetail: Encodable {
             )
         }
         let hour = minutes?.total()
+        let report = minutes.map { SeriesReport($0, hasLatency: false, in: picture.series) }
         self.row = row
         self.rest = Rest(
             timeMs: picture.time.milliseconds,
             lanes: lanes,
             settings: picture.configured.apps.first { $0.id == row.app }?.settings ?? [:],
             reasons: ReasonCount.all(counted, hour: hour),
-            minutes: minutes.map { SeriesReport($0, hasLatency: false) },
+            minutes: report,
             deliveredMinute: minutes?.last(1).total()[.delivered],
             retriedHour: hour?[CounterField.retried],
             deadLetteredHour: hour?[CounterField.deadLettered],
-            series: minutes?.last(30).values(.delivered)
+            series: report?.delivered.suffix(AppMinutes.shown)
         )
     }
 

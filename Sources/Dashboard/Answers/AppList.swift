@@ -27,7 +27,7 @@ struct AppQuestion: Equatable {
             case .all: true
             case .paused: row.paused != nil
             case .waiting: (row.waiting ?? 0) > 0
-            case .dead: row.deadLettered > 0
+            case .dead: row.deadLetteredHour ?? row.deadLettered > 0
             }
         }.filter { row in
             guard let part = self.part else { return true }
@@ -38,9 +38,9 @@ struct AppQuestion: Equatable {
         case .app: return found
         case .waiting: return found.sorted { $0.waiting ?? 0 > $1.waiting ?? 0 }
         case .oldest: return found.sorted { $0.oldestMs ?? -1 > $1.oldestMs ?? -1 }
-        case .delivered: return found.sorted { $0.delivered > $1.delivered }
-        case .retried: return found.sorted { $0.retried > $1.retried }
-        case .dead: return found.sorted { $0.deadLettered > $1.deadLettered }
+        case .delivered: return found.sorted { $0.deliveredRank > $1.deliveredRank }
+        case .retried: return found.sorted { $0.retriedRank > $1.retriedRank }
+        case .dead: return found.sorted { $0.deadRank > $1.deadRank }
         }
     }
 }

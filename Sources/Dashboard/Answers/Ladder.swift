@@ -37,11 +37,11 @@ struct Ladder: Encodable, Equatable {
             switch queue.role {
             case .work(_, let lane): work[lane, default: []].append(queue)
             case .delay(let level): levels.append((level, queue.depth?.messages, ages[queue.name]))
-            case .dead: others.append(Queue("dead", queue))
-            case .feedback: others.append(Queue("feedback", queue))
-            case .suspect: others.append(Queue("suspect", queue))
-            case .receipts: others.append(Queue("receipts", queue))
-            case .unrouted: others.append(Queue("unrouted", queue))
+            case .dead: others.append(Queue("dead", queue, ages[queue.name]))
+            case .feedback: others.append(Queue("feedback", queue, ages[queue.name]))
+            case .suspect: others.append(Queue("suspect", queue, ages[queue.name]))
+            case .receipts: others.append(Queue("receipts", queue, ages[queue.name]))
+            case .unrouted: others.append(Queue("unrouted", queue, ages[queue.name]))
             }
         }
         self.levels = levels.sorted { $0.delay < $1.delay }.map { level in
@@ -64,13 +64,14 @@ struct Ladder: Encodable, Equatable {
 }
 
 extension Ladder.Queue {
-    fileprivate init(_ kind: String, _ queue: QueueStatus) {
+    fileprivate init(_ kind: String, _ queue: QueueStatus, _ age: Int64?) {
         self.init(
             name: queue.name,
             kind: kind,
             lane: nil,
             messages: queue.depth?.messages,
-            consumers: queue.depth?.consumers
+            consumers: queue.depth?.consumers,
+            oldestMs: age
         )
     }
 

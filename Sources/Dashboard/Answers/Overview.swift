@@ -46,11 +46,56 @@ struct Overview: Encodable {
         var nowMs: Int64?
         var bulkMs: Int64?
         var delayedMs: Int64?
+        var deadMs: Int64?
     }
 
     struct BusyApp: Encodable {
         let app: String
+        let deliveredMinute: Int64?
         let waiting: Int?
+        let series: [Int64?]?
+    }
+
+    /// What an hour's minutes come to; they change once a minute.
+    struct Recent: Sendable {
+        fileprivate let minute: FleetStatus.Lane
+        fileprivate let hour: FleetStatus.Lane
+        fileprivate let report: SeriesReport
+
+        init(_ series: FleetSeries) {
+            self.minute = series.last(1).total()
+            self.hour = series.total()
+            self.report = SeriesReport(series, hasLatency: true)
+        }
+    }
+
+    /// Sums over all apps and an hour, which do not change while a picture lasts.
+    struct Figures: Sendable {
+        fileprivate let outcomes: [String: Outcome]
+        fileprivate let series: SeriesReport?
+        fileprivate let apnsLatency: LatencyReport
+        fileprivate let endToEnd: LatencyReport
+        /// All of them, the most frequent first.
+        fileprivate let reasons: [ReasonCount]
+        /// What the fleet counted in the last 60 whole minutes.
+        let hour: FleetStatus.Lane?
+
+        init(_ status: FleetStatus, _ recent: Recent?) {
+            let totals = FleetStatus.Lane(app: "", lane: "", fields: status.totals)
+            let (minute, hour) = (recent?.minute, recent?.hour)
+            self.hour = hour
+            self.outcomes = Dictionary(
+                uniqueKeysWithValues: Overview.shown.map { field in
+                    (field.rawValue, Outcome(minute: minute?[field], hour: hour?[field], total: totals[field]))
+                }
+            )
+            self.series = recent?.report
+            // How fast it was last week helps nobody.
+            let latest = hour ?? totals
+            self.apnsLatency = LatencyReport(latest[.apnsLatency])
+            self.endToEnd = LatencyReport(latest[.endToEnd])
+            self.reasons = ReasonCount.all([totals], hour: hour)
+        }
     }
 
     let timeMs: Int64
@@ -91,7 +136,9 @@ struct Overview: Encodable {
             case .delay:
                 self.counts.delayed = (self.counts.delayed ?? 0) + messages
                 self.oldest.delayedMs = Self.larger(self.oldest.delayedMs, age)
-            case .dead: self.counts.dead = queue.depth?.messages
+            case .dead:
+                self.counts.dead = queue.depth?.messages
+                self.oldest.deadMs = age
             case .feedback, .suspect, .receipts, .unrouted: break
             }
         }
@@ -102,28 +149,29 @@ struct Overview: Encodable {
     }
 
     private mutating func add(_ status: FleetStatus, _ picture: FleetPicture) {
-        let totals = status.totals
         self.counts.apps = picture.apps.count
         self.counts.pausedApps = picture.apps.count { $0.paused != nil }
         self.counts.workers = status.workers.count
         self.counts.connectionsHeld = status.pools.reduce(0) { $0 + $1.held }
         self.counts.connectionsAllowed = picture.configured.credentials.reduce(0) { $0 + $1.maxConnections }
         self.counts.inFlight = picture.apps.reduce(0) { $0 + $1.inFlight }
-        let (minute, hour) = (picture.lastMinute, picture.series?.total())
-        self.outcomes = Dictionary(
-            uniqueKeysWithValues: Self.shown.map { field in
-                let total = totals[field.rawValue] ?? 0
-                return (field.rawValue, Outcome(minute: minute?[field], hour: hour?[field], total: total))
+        if let figures = picture.figures {
+            self.outcomes = figures.outcomes
+            self.series = figures.series
+            self.apnsLatency = figures.apnsLatency
+            self.endToEnd = figures.endToEnd
+            self.reasons = Array(figures.reasons.prefix(10))
+        }
+        // They come sorted by name, and Swift's sort keeps what is equal in its order.
+        self.busiest = picture.apps.filter { $0.delivered > 0 }.sorted { $0.deliveredRank > $1.deliveredRank }.prefix(6)
+            .map { app in
+                BusyApp(
+                    app: app.app,
+                    deliveredMinute: app.deliveredMinute,
+                    waiting: app.waiting,
+                    series: app.series
+                )
             }
-        )
-        self.series = picture.series.map { SeriesReport($0, hasLatency: true) }
-        let all = FleetStatus.Lane(app: "", lane: "", fields: totals)
-        self.apnsLatency = LatencyReport(all[.apnsLatency])
-        self.endToEnd = LatencyReport(all[.endToEnd])
-        self.reasons = Array(ReasonCount.all([all], hour: hour).prefix(10))
-        self.busiest = picture.apps.filter { $0.delivered > 0 }
-            .sorted { ($0.delivered, $1.app) > ($1.delivered, $0.app) }.prefix(6)
-            .map { BusyApp(app: $0.app, waiting: $0.waiting) }
     }
 }
 

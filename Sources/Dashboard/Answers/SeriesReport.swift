@@ -13,13 +13,19 @@ struct SeriesReport: Encodable, Equatable {
     let apnsP50Ms: [Double?]?
     let apnsP99Ms: [Double?]?
 
-    init(_ series: FleetSeries, hasLatency: Bool) {
+    /// - Parameter fleet: of an app's series, the whole fleet's: where that has a minute and the app has none, the app
+    ///   rested, and its counts are 0.
+    init(_ series: FleetSeries, hasLatency: Bool, in fleet: FleetSeries? = nil) {
+        let rested = (0..<Int64(series.length)).map { fleet?.has(series.start + $0) == true }
+        func values(_ field: CounterField) -> [Int64?] {
+            zip(series.values(field), rested).map { $0 ?? ($1 ? 0 : nil) }
+        }
         self.startMs = UnixTime(minute: series.start).milliseconds
         self.stepMs = 60_000
-        self.received = series.values(.received)
-        self.delivered = series.values(.delivered)
-        self.retried = series.values(.retried)
-        self.deadLettered = series.values(.deadLettered)
+        self.received = values(.received)
+        self.delivered = values(.delivered)
+        self.retried = values(.retried)
+        self.deadLettered = values(.deadLettered)
         self.apnsP50Ms = hasLatency ? series.percentiles(0.5, of: .apnsLatency) : nil
         self.apnsP99Ms = hasLatency ? series.percentiles(0.99, of: .apnsLatency) : nil
     }

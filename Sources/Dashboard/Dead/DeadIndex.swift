@@ -17,6 +17,8 @@ actor DeadIndex {
         var whole: [DeadLetterID: DeadLetter] = [:]
         /// In the queue when the look began.
         var ready = 0
+
+        var oldest: UnixTime? { self.letters.lazy.compactMap(\.diedAt).min() }
     }
 
     nonisolated let desk: DeadLetterDesk
@@ -59,13 +61,14 @@ actor DeadIndex {
     func forget() { self.validFrom = MonotonicClock.now() }
 
     /// These have left the queue; everything else is as it was.
-    func remove(_ ids: Set<DeadLetterID>) {
+    func remove(_ ids: Set<DeadLetterID>) async {
         guard var contents = self.latest?.contents else { return }
         let before = contents.letters.count
         contents.letters.removeAll { ids.contains($0.id) }
         for id in ids { contents.whole[id] = nil }
         contents.ready -= before - contents.letters.count
         self.latest = (contents, MonotonicClock.now())
+        await self.source.found(oldestDead: contents.oldest)
     }
 
     /// One letter, whole; nil if it is not in the queue.
@@ -97,7 +100,10 @@ actor DeadIndex {
         self.looking = (task, now)
         let result = await task.value
         if self.looking?.begun == now { self.looking = nil }
-        if case .success(let contents) = result { self.latest = (contents, MonotonicClock.now()) }
+        if case .success(let contents) = result {
+            self.latest = (contents, MonotonicClock.now())
+            await source.found(oldestDead: contents.oldest)
+        }
         return try result.get()
     }
 

@@ -16,13 +16,21 @@ struct AppRow: Sendable, Equatable, Encodable {
     var oldestMs: Int64?
     /// Notifications at Apple.
     var inFlight = 0
-    /// For sorting, until there are counters by minute: since Redis first knew the app.
+    /// In the last whole minute.
+    var deliveredMinute: Int64?
+    /// In the last 60 whole minutes.
+    var retriedHour: Int64?
+    var deadLetteredHour: Int64?
+    /// Delivered in each of the last 30 minutes.
+    var series: [Int64?]?
+    /// For sorting while minutes are not known: since Redis first knew the app.
     var delivered: Int64 = 0
     var retried: Int64 = 0
     var deadLettered: Int64 = 0
 
     private enum CodingKeys: CodingKey {
-        case app, origin, credential, environment, paused, waiting, oldestMs, inFlight
+        case app, origin, credential, environment, paused, waiting, oldestMs, inFlight, deliveredMinute, retriedHour,
+            deadLetteredHour, series
     }
 
     init(_ app: String) { self.app = app }
@@ -32,7 +40,8 @@ struct AppRow: Sendable, Equatable, Encodable {
         _ configured: ConfiguredFleet,
         _ status: FleetStatus?,
         _ queues: [QueueStatus]?,
-        ages: [String: Int64]
+        ages: [String: Int64],
+        minutes: AppMinutes = AppMinutes()
     ) -> [AppRow] {
         var rows: [String: AppRow] = [:]
         let environments = Dictionary(
@@ -69,8 +78,21 @@ struct AppRow: Sendable, Equatable, Encodable {
             let oldest = max(age, rows[app.name]?.oldestMs ?? 0)
             rows[app.name]?.oldestMs = oldest
         }
-        return rows.values.sorted { $0.app < $1.app }
+        return rows.values.sorted { $0.app < $1.app }.map { row in
+            var row = row
+            row.deliveredMinute = minutes.minute(row.app)?.delivered
+            let hour = minutes.hour(row.app)
+            row.retriedHour = hour?.retried
+            row.deadLetteredHour = hour?.deadLettered
+            row.series = minutes.delivered(row.app)
+            return row
+        }
     }
+
+    /// What lists are sorted by: minutes if they are known, then what the app counted in all.
+    var deliveredRank: (Int64, Int64) { (self.deliveredMinute ?? 0, self.delivered) }
+    var retriedRank: (Int64, Int64) { (self.retriedHour ?? 0, self.retried) }
+    var deadRank: (Int64, Int64) { (self.deadLetteredHour ?? 0, self.deadLettered) }
 
     private mutating func add(_ lane: FleetStatus.Lane) {
         self.delivered += lane[.delivered]

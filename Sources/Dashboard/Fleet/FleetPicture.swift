@@ -22,6 +22,8 @@ struct FleetPicture: Sendable {
     let series: FleetSeries?
     /// How long the oldest message of each queue has waited, as far as that is known; milliseconds by the queue's name.
     let ages: [String: Int64]
+    /// What all looks at the overview share: sums over all apps and an hour.
+    let figures: Overview.Figures?
 
     init(
         configured: ConfiguredFleet,
@@ -30,7 +32,10 @@ struct FleetPicture: Sendable {
         queues: Result<[QueueStatus], SourceFailure>,
         wallTime: UnixTime,
         series: FleetSeries? = nil,
-        emptyAt: [String: UnixTime] = [:]
+        recent: Overview.Recent? = nil,
+        minutes: AppMinutes = AppMinutes(),
+        emptyAt: [String: UnixTime] = [:],
+        oldestDead: UnixTime? = nil
     ) {
         self.begun = begun
         self.configured = configured
@@ -41,8 +46,16 @@ struct FleetPicture: Sendable {
         self.time = self.status?.time ?? wallTime
         self.series = series
         let time = self.time
-        self.ages = QueueAge.all(self.queues ?? [], fleet: self.status, emptyAt: emptyAt, now: time)
-        self.apps = AppRow.rows(configured, self.status, self.queues, ages: self.ages)
+        var ages = QueueAge.all(self.queues ?? [], fleet: self.status, emptyAt: emptyAt, now: time)
+        // What was read there is better than when it was last seen empty.
+        if let oldestDead, let dead = self.queues?.first(where: { $0.role == .dead }), dead.depth?.messages ?? 0 > 0 {
+            ages[dead.name] = max(0, time.milliseconds - oldestDead.milliseconds)
+        }
+        self.ages = ages
+        self.apps = AppRow.rows(configured, self.status, self.queues, ages: ages, minutes: minutes)
+        self.figures = self.status.map { status in
+            Overview.Figures(status, series.map { recent ?? Overview.Recent($0) })
+        }
     }
 
     /// Or what to answer without Redis.

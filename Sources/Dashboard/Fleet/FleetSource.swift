@@ -20,7 +20,12 @@ actor FleetSource {
     private var validFrom = MonotonicTime(nanoseconds: 0)
 
     /// The fleet's last whole minutes, and whether nothing more will come into them.
-    private var series: (minutes: FleetSeries, isSettled: Bool)?
+    private var series: (minutes: FleetSeries, recent: Overview.Recent, isSettled: Bool)?
+    /// What each app counted in these, as far as it has been read.
+    private var minutes = AppMinutes()
+    private var lanes: [FleetStatus.Lane] = []
+    /// When the oldest dead letter died that a look of ours has found.
+    private var oldestDead: UnixTime?
     /// When each queue was last seen empty.
     private var emptyAt: [String: UnixTime] = [:]
     /// How many minutes of the past the page shows.
@@ -53,8 +58,9 @@ actor FleetSource {
         self.lastAsked = now
         if let latest = self.latest, latest.begun >= self.validFrom {
             let age = now - latest.begun
-            let limit = self.reading == nil ? self.freshness : self.freshness + Self.patience
-            if age <= limit { return latest.picture }
+            if age > self.freshness, self.reading == nil { Task { _ = await self.read(now) } }
+            // Whoever looks gets what is known, and whoever looks again what this finds.
+            if age <= self.freshness + Self.patience { return latest.picture }
         }
         return await self.read(now)
     }
@@ -74,6 +80,29 @@ actor FleetSource {
             let now = MonotonicClock.now()
             guard let asked = self.lastAsked, now - asked < Self.interest else { continue }
             _ = await self.read(now)
+            await self.readMinutes()
+        }
+    }
+
+    /// The next step of what each app counted by minute.
+    private func readMinutes() async {
+        let lanes = self.lanes
+        for minute in self.minutes.missing(lanes: lanes.count) {
+            let answer = await self.link.askRedis { redis throws(RedisFailure) in
+                try await SeriesReader(redis).lanes(lanes, in: minute)
+            }
+            guard case .success(let found) = answer else { return }
+            var apps: [String: AppMinutes.Counts] = [:]
+            for (lane, fields) in zip(lanes, found) where !fields.isEmpty {
+                let counted = FleetStatus.Lane(app: lane.app, lane: lane.lane, fields: fields)
+                let counts = AppMinutes.Counts(
+                    delivered: counted[.delivered],
+                    retried: counted[.retried],
+                    deadLettered: counted[.deadLettered]
+                )
+                apps[lane.app] = counts + (apps[lane.app] ?? AppMinutes.Counts())
+            }
+            self.minutes.add(minute, apps)
         }
     }
 
@@ -88,6 +117,9 @@ actor FleetSource {
         if self.reading?.begun == now { self.reading = nil }
         return picture
     }
+
+    /// Whoever has looked at the dead letters says when the oldest died; nil if none did, or nobody knows.
+    func found(oldestDead time: UnixTime?) { self.oldestDead = time }
 
     /// A look at the dead letters begins, or, with nil, is over.
     func deadLettersAreHeld(_ count: Int?) { self.heldDeadLetters = count }
@@ -107,7 +139,11 @@ actor FleetSource {
         let found = await queues
         let dead = held ?? self.heldDeadLetters
         let told = await status
-        if let time = try? told.get().time { await self.readSeries(at: time) }
+        if let status = try? told.get() {
+            await self.readSeries(at: status.time)
+            self.minutes.turn(to: status.time)
+            self.lanes = status.lanes
+        }
         self.note(found, at: (try? told.get().time) ?? WallClock.now(), isHeld: dead != nil)
         return FleetPicture(
             configured: configured,
@@ -116,7 +152,10 @@ actor FleetSource {
             queues: found.map { queues in dead.map { Self.counting($0, in: queues) } ?? queues },
             wallTime: WallClock.now(),
             series: (try? told.get()) == nil ? nil : self.series?.minutes,
-            emptyAt: self.emptyAt
+            recent: self.series?.recent,
+            minutes: self.minutes,
+            emptyAt: self.emptyAt,
+            oldestDead: self.oldestDead
         )
     }
 
@@ -129,7 +168,7 @@ actor FleetSource {
         }
         guard case .success(let minutes) = answer else { return }
         let isSettled = time.milliseconds - UnixTime(minute: time.minute).milliseconds >= Self.settling
-        self.series = (minutes, isSettled)
+        self.series = (minutes, Overview.Recent(minutes), isSettled)
     }
 
     /// Remembers which queues are empty: what waits there later came later.

@@ -24,8 +24,8 @@ const MEASURES = [
 export default function app(desk) {
   const head = h('section', { class: 'row between' });
   const pause = h('p');
-  const flow = chart('Pushes per minute', [
-    { key: 'delivered', label: 'delivered', class: 'one' },
+  const flow = chart('Delivered per minute', [{ key: 'delivered', label: 'delivered', class: 'one' }], brief);
+  const trouble = chart('Retried and dead per minute', [
     { key: 'retried', label: 'retried', class: 'two' },
     { key: 'dead_lettered', label: 'dead', class: 'three' },
   ], brief);
@@ -33,7 +33,7 @@ export default function app(desk) {
   const lane = (word) => lanes.find((one) => one.lane === word);
   const column = (word) => ({ label: `Lane ${word}`, cell: ([, read]) => (lane(word) ? read(lane(word)) : UNKNOWN),
     kind: 'number' });
-  const measures = table([{ label: 'Each since the first message', cell: ([label]) => label, kind: 'wide' },
+  const measures = table([{ label: 'Now, and counts since the first message', cell: ([label]) => label, kind: 'wide' },
     column('now'), column('bulk')],
     { caption: 'Lanes', key: ([label]) => label });
   const reasons = table([
@@ -47,8 +47,8 @@ export default function app(desk) {
   const about = h('p', { class: 'muted' });
   const view = {
     title: 'App',
-    element: h('div', null, h('p', null, link('apps', {}, 'All apps')), head, pause, flow.element,
-      
+    element: h('div', null, h('p', null, link('apps', {}, 'All apps')), head, pause,
+      h('div', { class: 'pair' }, flow.element, trouble.element),
       h('div', { class: 'pair' }, h('section', null, h('h2', null, 'Lanes'), measures.element),
         h('div', null, h('section', null, h('h2', null, 'Reasons'), reasons.element),
           h('section', null, h('h2', null, 'Settings'), settings)))),
@@ -68,8 +68,10 @@ export default function app(desk) {
         paused.until_ms && [paused.cause === 'hand' ? ', until ' : ', next probe ',
           moment(paused.until_ms, value.time_ms)],
         paused.probed_by && [', probed by ', name(paused.probed_by)]]);
-      flow.element.hidden = !value.minutes;
-      flow.set(value.minutes);
+      for (const drawing of [flow, trouble]) {
+        drawing.element.hidden = !value.minutes;
+        drawing.set(value.minutes);
+      }
       lanes = value.lanes;
       measures.set(MEASURES);
       reasons.set(value.reasons);

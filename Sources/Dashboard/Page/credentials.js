@@ -2,7 +2,7 @@
 
 import { get } from './api.js';
 import { h, link, name } from './dom.js';
-import { ago, count, until } from './format.js';
+import { count, until } from './format.js';
 import { table } from './table.js';
 
 export default function credentials() {
@@ -14,9 +14,6 @@ export default function credentials() {
       kind: 'wide' },
     { label: 'Ends', cell: (row) => (row.expires_at_ms ? until(row.expires_at_ms, now) : h('span', { class: 'muted' },
       'never')), sign: (row) => `${row.expires_at_ms} ${Math.floor(now / 3_600_000)}` },
-    { label: 'Token made',
-      cell: (row) => (row.provider_token_made_at_ms ? [ago(row.provider_token_made_at_ms, now), ' ago'] : ''),
-      sign: (row) => `${row.provider_token_made_at_ms && Math.floor((now - row.provider_token_made_at_ms) / 60_000)}` },
     { label: 'Apps', cell: (row) => link('apps', { q: row.name }, count(row.apps)), sign: (row) => `${row.apps}`,
       kind: 'number' },
     { label: 'Paused', cell: (row) => count(row.paused_apps), kind: 'number' },

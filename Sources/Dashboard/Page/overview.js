@@ -3,7 +3,7 @@
 import { get } from './api.js';
 import { chart, sparkline } from './chart.js';
 import { h, link, name, put, say } from './dom.js';
-import { brief, count, duration, UNKNOWN } from './format.js';
+import { brief, count, duration } from './format.js';
 import { table } from './table.js';
 
 const OUTCOMES = [
@@ -24,14 +24,15 @@ export default function overview() {
   const findings = h('ul', { class: 'findings' });
   const calm = h('p', { class: 'calm' }, 'Nothing needs attention.');
   const tiles = ['delivered', 'waiting', 'latency', 'dead'].reduce((all, key) => ({ ...all, [key]: tile() }), {});
-  const flow = chart('Pushes per minute', [
-    { key: 'delivered', label: 'delivered', class: 'one' },
+  const flow = chart('Delivered per minute', [{ key: 'delivered', label: 'delivered', class: 'one' }], brief);
+  // On a scale of its own: it would lie flat below what went well.
+  const trouble = chart('Retried and dead per minute', [
     { key: 'retried', label: 'retried', class: 'two' },
     { key: 'dead_lettered', label: 'dead', class: 'three' },
   ], brief);
   const speed = chart('Apple\'s answers', [
-    { key: 'apns_p50_ms', label: 'half within', class: 'one' },
-    { key: 'apns_p99_ms', label: '99 of 100 within', class: 'two' },
+    { key: 'apns_p50_ms', label: 'half', class: 'one' },
+    { key: 'apns_p99_ms', label: '99 %', class: 'two' },
   ], duration);
   const outcomes = table([
     { label: 'Outcome', cell: ([, label, hint]) => [label, ' ', h('span', { class: 'muted hint' }, hint)],
@@ -41,7 +42,7 @@ export default function overview() {
     { label: 'Total', cell: ([key]) => count(known?.outcomes?.[key]?.total), kind: 'number' },
   ], { caption: 'Outcomes', key: ([key]) => key });
   const latencies = table([
-    { label: 'Time', cell: ([, label]) => label, kind: 'wide' },
+    { label: 'In the last hour', cell: ([, label]) => label, kind: 'wide' },
     ...[['50 %', 'p50_ms'], ['95 %', 'p95_ms'], ['99 %', 'p99_ms']].map(([label, key]) => (
       { label, cell: ([which]) => duration(known?.[which]?.[key]), kind: 'number' })),
   ], { caption: 'Latency', key: ([which]) => which });
@@ -103,15 +104,17 @@ export default function overview() {
     setTile(tiles.waiting, 'Waiting', brief(counts.waiting),
       age >= 0 ? `the oldest for ${duration(age)}` : counts.waiting === undefined ? 'not known' : 'nothing waits',
         series.oldest_ms, 'Oldest age in ms');
-    setTile(tiles.latency, 'Apple answers within', latency.p50_ms === undefined ? UNKNOWN : duration(latency.p50_ms),
-      latency.p99_ms === undefined ? 'not known' : `99 of 100 within ${duration(latency.p99_ms)}`, series.apns_p50_ms,
-        'Milliseconds');
+    const [half, most] = [series.apns_p50_ms?.at(-1), series.apns_p99_ms?.at(-1)];
+    setTile(tiles.latency, 'Apple answers within', duration(half ?? latency.p50_ms),
+      (most ?? latency.p99_ms) === undefined ? 'not known' : `99 of 100 within ${duration(most ?? latency.p99_ms)}`,
+      series.apns_p50_ms, 'Milliseconds');
     setTile(tiles.dead, 'Dead letters', brief(counts.dead),
       done.dead_lettered?.hour === undefined ? 'not known since when' : `${count(done.dead_lettered.hour)} in the last hour`,
         series.dead_lettered, 'Dead-lettered');
-    flow.element.hidden = speed.element.hidden = !value.series;
-    flow.set(value.series);
-    speed.set(value.series);
+    for (const drawing of [flow, trouble, speed]) {
+      drawing.element.hidden = !value.series;
+      drawing.set(value.series);
+    }
     outcomes.set(OUTCOMES);
     latencies.set([['apns_latency', 'Apple\'s answer'], ['end_to_end', 'From publishing to acceptance']]);
     ages.set([['now_ms', 'Lane now'], ['bulk_ms', 'Lane bulk'], ['delayed_ms', 'In the retry ladder'],
@@ -127,7 +130,7 @@ export default function overview() {
   const element = h('div', null,
     h('section', { 'aria-label': 'What needs attention' }, calm, findings),
     h('div', { class: 'tiles' }, Object.values(tiles).map((part) => part.element)),
-    h('div', { class: 'pair' }, flow.element, speed.element),
+    h('div', { class: 'pair three' }, flow.element, trouble.element, speed.element),
     h('div', { class: 'pair uneven' },
       h('section', null, h('h2', null, 'Outcomes'), outcomes.element),
       h('section', null, h('h2', null, 'Latency'), latencies.element, h('h2', null, 'Age'), ages.element)),

@@ -1,7 +1,7 @@
 // The retry ladder, and every other place where messages wait.
 
 import { get } from './api.js';
-import { bar, sparkline } from './chart.js';
+import { bar } from './chart.js';
 import { h, link, name } from './dom.js';
 import { count, duration, exactly } from './format.js';
 import { table } from './table.js';
@@ -19,8 +19,6 @@ export default function retries() {
     { label: 'Messages', cell: (row) => count(row.messages), kind: 'number' },
     { label: 'Share', cell: (row) => bar(row.messages || 0, most, 0,
       `${row.messages || 0} messages`), sign: (row) => `${row.messages} ${most}`, kind: 'drawn long' },
-    { label: 'Half an hour', cell: (row) => row.series && sparkline(row.series, 'Messages'),
-      sign: (row) => (row.series || []).join(), kind: 'drawn' },
     { label: 'Oldest', cell: (row) => duration(row.oldest_ms), kind: 'number' },
     { label: 'Queue', cell: (row) => h('code', null, `pushfleet.delay.${row.name}`), sign: (row) => row.name },
     { label: 'Note', cell: late, sign: (row) => `${row.messages} ${row.oldest_ms}` },

@@ -46,7 +46,7 @@ extension DashboardService {
             )
             return .json(PageReport(leases, try parameters.page(), at: time))
         case .reasons:
-            let counted = CountedReason.all(reasons, fleet.lanes, hour: picture.series?.total())
+            let counted = CountedReason.all(reasons, fleet.lanes, hour: picture.figures?.hour)
             return .json(ListReport(timeMs: time, items: counted))
         case .credentials: return .json(ListReport(timeMs: time, items: CredentialReport.all(picture)))
         default: throw .notFound("there is no such route")

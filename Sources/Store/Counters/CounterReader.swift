@@ -22,11 +22,11 @@ package struct CounterReader: Sendable {
         let workers = lists[2].members
         let allPools = Set(lists[3].members).union(pools).sorted()
 
-        let lanes = zip(names, try await self.hashes(names.map { Keys.countersPrefix + $0 }))
-            .compactMap { name, hash -> FleetStatus.Lane? in
-                guard let colon = name.firstIndex(of: ":"), !hash.isEmpty else { return nil }
+        let lanes = zip(names, try await self.replies(names.map { Keys.countersPrefix + $0 }))
+            .compactMap { name, reply -> FleetStatus.Lane? in
+                guard let colon = name.firstIndex(of: ":"), reply.elements?.isEmpty == false else { return nil }
                 let app = String(name[name.index(after: colon)...])
-                var fields = hash.compactMapValues(\.integer)
+                var fields = reply.numbers
                 // No counter: a sum of times would be nonsense.
                 let until = fields.removeValue(forKey: CounterPart.receivedUntil)
                 var lane = FleetStatus.Lane(app: app, lane: String(name[..<colon]), fields: fields)
@@ -76,8 +76,12 @@ package struct CounterReader: Sendable {
 
     /// All at once: a fleet may have a thousand.
     private func hashes(_ keys: [String]) async throws(RedisFailure) -> [[String: RedisReply]] {
+        try await self.replies(keys).map { $0.pairs ?? [:] }
+    }
+
+    private func replies(_ keys: [String]) async throws(RedisFailure) -> [RedisReply] {
         guard !keys.isEmpty else { return [] }
-        return try await self.session.send(keys.map { RedisCommand("HGETALL", $0) }).map { $0.pairs ?? [:] }
+        return try await self.session.send(keys.map { RedisCommand("HGETALL", $0) })
     }
 }
 

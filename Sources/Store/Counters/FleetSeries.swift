@@ -37,6 +37,9 @@ package struct FleetSeries: Hashable, Sendable {
         return series
     }
 
+    /// Whether anything was written in a minute.
+    package func has(_ minute: Int64) -> Bool { self.minutes[minute] != nil }
+
     /// All lanes of a minute together, as fields by name; nil if nothing was written.
     package func lane(_ minute: Int64) -> FleetStatus.Lane? {
         guard let lanes = self.minutes[minute] else { return nil }
@@ -57,7 +60,9 @@ package struct FleetSeries: Hashable, Sendable {
 
     /// One value for each minute, the oldest first; nil where nothing was written.
     package func values(_ field: CounterField) -> [Int64?] {
-        self.values { $0[field] }
+        (0..<Int64(self.length)).map { offset in
+            self.minutes[self.start + offset]?.values.reduce(0) { $0 + ($1[field.rawValue] ?? 0) }
+        }
     }
 
     /// A percentile in milliseconds for each minute; nil where nothing was measured.

@@ -30,6 +30,19 @@ package struct SeriesReader: Sendable {
         }
     }
 
+    /// One minute of many apps' lanes, each as its fields by name; what counted nothing has none.
+    package func lanes(_ lanes: [FleetStatus.Lane], in minute: Int64) async throws(RedisFailure) -> [[String: Int64]] {
+        var found: [[String: Int64]] = []
+        while found.count < lanes.count {
+            let some = lanes[found.count..<min(found.count + Self.batch, lanes.count)]
+            let replies = try await self.session.send(
+                some.map { RedisCommand("HGETALL", Keys.minute(minute, Keys.lane($0.lane, ofApp: $0.app))) }
+            )
+            found += replies.map(\.numbers)
+        }
+        return found
+    }
+
     private func read(
         from start: Int64,
         length: Int,
@@ -44,7 +57,7 @@ package struct SeriesReader: Sendable {
             next += some.count
             let replies = try await self.session.send(some.map { RedisCommand("HGETALL", key($0.0, $0.1)) })
             for (place, reply) in zip(some, replies) {
-                series.add((reply.pairs ?? [:]).compactMapValues(\.integer), minute: place.0, lane: place.1)
+                series.add(reply.numbers, minute: place.0, lane: place.1)
             }
         }
         return series

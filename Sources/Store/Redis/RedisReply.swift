@@ -32,11 +32,26 @@ package enum RedisReply: Hashable, Sendable {
     package var pairs: [String: RedisReply]? {
         guard let elements = self.elements, elements.count.isMultiple(of: 2) else { return nil }
         var pairs: [String: RedisReply] = [:]
+        pairs.reserveCapacity(elements.count / 2)
         for index in stride(from: 0, to: elements.count, by: 2) {
             guard let name = elements[index].text else { return nil }
             pairs[name] = elements[index + 1]
         }
         return pairs
+    }
+}
+
+extension RedisReply {
+    /// The same, of those whose values are numbers; empty when it is no such list.
+    package var numbers: [String: Int64] {
+        guard let elements = self.elements, elements.count.isMultiple(of: 2) else { return [:] }
+        var numbers: [String: Int64] = [:]
+        numbers.reserveCapacity(elements.count / 2)
+        for index in stride(from: 0, to: elements.count, by: 2) {
+            guard let name = elements[index].text, let number = elements[index + 1].integer else { continue }
+            numbers[name] = number
+        }
+        return numbers
     }
 }
 
