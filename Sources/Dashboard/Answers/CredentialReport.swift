@@ -1,3 +1,4 @@
+internal import Desk
 internal import Push
 internal import Store
 

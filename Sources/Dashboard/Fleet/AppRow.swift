@@ -100,24 +100,3 @@ struct AppRow: Sendable, Equatable, Encodable {
         self.deadLettered += lane[.deadLettered] as Int64
     }
 }
-
-/// That an app is paused for the whole fleet, as in `pushfleet status --json`.
-struct PausedAppReport: Sendable, Equatable, Encodable {
-    let app: String
-    let cause: String
-    let sinceMs: Int64
-    let untilMs: Int64?
-    let probedBy: String?
-    let by: String
-    let reason: String?
-
-    init(_ pause: AppPause) {
-        self.app = pause.app
-        self.cause = pause.cause
-        self.sinceMs = pause.since.milliseconds
-        self.untilMs = pause.until?.milliseconds
-        self.probedBy = pause.probeLeft > .zero ? pause.prober : nil
-        self.by = pause.by
-        self.reason = pause.reason.isEmpty ? nil : pause.reason
-    }
-}

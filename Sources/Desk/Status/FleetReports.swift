@@ -1,3 +1,4 @@
+internal import Push
 package import Store
 
 // What programs are told of the fleet, alike by `pushfleet status --json` and by the dashboard; the keys are a contract.

@@ -1,4 +1,5 @@
 internal import APNs
+internal import Desk
 internal import Push
 internal import Store
 
@@ -86,7 +87,7 @@ extension StatusReport {
         }
     }
 
-    private func lines(_ pauses: [PausedApp]) -> [String] {
+    private func lines(_ pauses: [PausedAppReport]) -> [String] {
         let now = self.timeMs ?? 0
         var table = Table("paused app", "cause", ">for", ">next", "by", "reason")
         for pause in pauses {
@@ -101,7 +102,7 @@ extension StatusReport {
         return table.lines()
     }
 
-    private func lines(_ budgets: [Budget]) -> [String] {
+    private func lines(_ budgets: [BudgetReport]) -> [String] {
         var table = Table("budget", ">held", ">wanted", ">allowed", "")
         for budget in budgets {
             var notes: [String] = []
@@ -132,7 +133,7 @@ extension StatusReport {
         return table.isEmpty ? ["No budget yet: run pushfleet topology declare."] : table.lines()
     }
 
-    private func lines(_ workers: [Worker]) -> [String] {
+    private func lines(_ workers: [WorkerReport]) -> [String] {
         guard !workers.isEmpty else { return ["No worker is running."] }
         let now = self.timeMs ?? 0
         var table = Table(
