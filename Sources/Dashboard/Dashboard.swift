@@ -20,6 +20,7 @@ package final class Dashboard: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await service.source.run() }
                 group.addTask { await service.hub.run() }
+                group.addTask { await service.dead.warm() }
             }
         }
     }

@@ -57,6 +57,15 @@ actor DeadIndex {
         return latest.contents
     }
 
+    /// Looks before anybody asks, so that nobody waits; not if there are so many that others would miss them for long.
+    func warm() async {
+        guard let count = await self.source.picture().deadLetters, count > 0, count <= Self.fewToHold else { return }
+        _ = try? await self.contents()
+    }
+
+    /// They are held for a second or two.
+    private static let fewToHold = 20_000
+
     /// Somebody has acted: what was read before does not count any more.
     func forget() { self.validFrom = MonotonicClock.now() }
 
