@@ -36,14 +36,13 @@ struct TopVerb: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try await self.config.requireFleet([.servers], for: "top").settings
-        let source = TopSource(settings: settings)
         let interval = self.interval
         if self.once {
-            let before = await source.read()
+            let before = await Self.look(settings)
             try await Task.sleep(for: interval)
-            let now = await source.read()
-            Terminal.print(source.view(now, after: before).lines(width: 200))
-            if now.snapshot.queues == nil || now.snapshot.fleet == nil { throw ExitCode(1) }
+            let now = await Self.look(settings)
+            Terminal.print(Self.view(now, after: before, settings).lines(width: 200))
+            if !now.isWhole { throw ExitCode(1) }
             return
         }
         let screen = TopScreen()
@@ -51,7 +50,7 @@ struct TopVerb: AsyncParsableCommand {
             onFirst: { _ in },
             { stop in
                 screen.open()
-                let showing = Task { await Self.show(source, on: screen, every: interval) }
+                let showing = Task { await Self.show(settings, on: screen, every: interval) }
                 for await _ in stop { break }
                 // Not waited for: it may hang on a server that does not answer, and shows nothing from here on.
                 showing.cancel()
@@ -60,12 +59,26 @@ struct TopVerb: AsyncParsableCommand {
         )
     }
 
-    private static func show(_ source: TopSource, on screen: TopScreen, every interval: Duration) async {
-        var before: TopSource.Reading?
+    /// Waits less long than other verbs: the next look comes soon.
+    private static func look(_ settings: FleetSettings) async -> FleetLook {
+        await FleetLook.take(settings, for: "top", timeout: .seconds(5))
+    }
+
+    private static func view(_ now: FleetLook, after before: FleetLook?, _ settings: FleetSettings) -> TopView {
+        TopView(
+            before: before?.snapshot.fleet,
+            now: now.snapshot,
+            budgets: settings.budgets,
+            problems: now.problems
+        )
+    }
+
+    private static func show(_ settings: FleetSettings, on screen: TopScreen, every interval: Duration) async {
+        var before: FleetLook?
         while !Task.isCancelled {
-            let now = await source.read()
+            let now = await Self.look(settings)
             let size = screen.size
-            screen.show(source.view(now, after: before).lines(width: size.width, height: size.height))
+            screen.show(Self.view(now, after: before, settings).lines(width: size.width, height: size.height))
             before = now
             try? await Task.sleep(for: interval)
         }
