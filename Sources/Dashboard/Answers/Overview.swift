@@ -175,23 +175,6 @@ struct Overview: Encodable {
     }
 }
 
-/// A histogram in a few numbers, as in `pushfleet status --json`.
-struct LatencyReport: Encodable {
-    let count: Int64
-    let meanMs: Double?
-    let p50Ms: Double?
-    let p95Ms: Double?
-    let p99Ms: Double?
-
-    init(_ histogram: Histogram) {
-        self.count = histogram.count
-        self.meanMs = histogram.mean
-        self.p50Ms = histogram.percentile(0.5)
-        self.p95Ms = histogram.percentile(0.95)
-        self.p99Ms = histogram.percentile(0.99)
-    }
-}
-
 /// How often a reason came.
 struct ReasonCount: Encodable, Equatable {
     let reason: String

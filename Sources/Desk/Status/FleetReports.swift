@@ -107,3 +107,20 @@ package struct PausedAppReport: Encodable, Equatable, Sendable {
         self.reason = pause.reason.isEmpty ? nil : pause.reason
     }
 }
+
+/// A histogram in a few numbers, milliseconds; those that no value says anything of are missing.
+package struct LatencyReport: Encodable, Equatable, Sendable {
+    package let count: Int64
+    package let meanMs: Double?
+    package let p50Ms: Double?
+    package let p95Ms: Double?
+    package let p99Ms: Double?
+
+    package init(_ histogram: Histogram) {
+        self.count = histogram.count
+        self.meanMs = histogram.mean
+        self.p50Ms = histogram.percentile(0.5)
+        self.p95Ms = histogram.percentile(0.95)
+        self.p99Ms = histogram.percentile(0.99)
+    }
+}

@@ -81,7 +81,7 @@ extension StatusReport {
         return [counts.lines(), times.lines()] + (reasons.isEmpty ? [] : [reasons.lines()])
     }
 
-    private static func percentiles(_ latency: Latency) -> [String] {
+    private static func percentiles(_ latency: LatencyReport) -> [String] {
         [latency.p50Ms, latency.p95Ms, latency.p99Ms].map { value in
             value.map { DurationText.spoken(.milliseconds(Int64($0.rounded(.up)))) } ?? "-"
         }

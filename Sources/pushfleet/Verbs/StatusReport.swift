@@ -26,18 +26,10 @@ struct StatusReport: Encodable {
         let inFlight: Int
         let retriedByReason: [String: Int64]
         let deadLetteredByReason: [String: Int64]
-        let apnsLatency: Latency
-        let endToEnd: Latency
+        let apnsLatency: LatencyReport
+        let endToEnd: LatencyReport
         /// From publishing to a worker's first receipt.
-        let dwell: Latency
-    }
-
-    struct Latency: Encodable {
-        let count: Int64
-        let meanMs: Double?
-        let p50Ms: Double?
-        let p95Ms: Double?
-        let p99Ms: Double?
+        let dwell: LatencyReport
     }
 
     /// The scaling signal, as in `pushfleet_desired_replicas` and `pushfleet_useful_replicas`.
@@ -113,18 +105,8 @@ extension StatusReport.Lane {
         self.inFlight = inFlight
         self.retriedByReason = lane[ReasonField.retried]
         self.deadLetteredByReason = lane[ReasonField.deadLettered]
-        self.apnsLatency = StatusReport.Latency(lane[.apnsLatency])
-        self.endToEnd = StatusReport.Latency(lane[.endToEnd])
-        self.dwell = StatusReport.Latency(lane[.dwell])
-    }
-}
-
-extension StatusReport.Latency {
-    init(_ histogram: Histogram) {
-        self.count = histogram.count
-        self.meanMs = histogram.mean
-        self.p50Ms = histogram.percentile(0.5)
-        self.p95Ms = histogram.percentile(0.95)
-        self.p99Ms = histogram.percentile(0.99)
+        self.apnsLatency = LatencyReport(lane[.apnsLatency])
+        self.endToEnd = LatencyReport(lane[.endToEnd])
+        self.dwell = LatencyReport(lane[.dwell])
     }
 }
