@@ -39,12 +39,16 @@ package enum WorkerState: String, Sendable, Equatable {
     case waits
     /// It has not been heard of for longer than two heartbeats and a skipped one.
     case silent
+    /// It takes nothing new, and leaves when what it has is done.
+    case drains
 
     /// - Parameter time: of the answer, by the clock of Redis.
     package init(_ beat: WorkerBeat, atMilliseconds time: Int64) {
         let age = beat.lastBeat.map { time - $0.milliseconds } ?? 0
         if age > 10_000 {
             self = .silent
+        } else if beat.isDraining {
+            self = .drains
         } else if beat.connectionsHeld.values.reduce(0, +) == 0 {
             self = .waits
         } else {

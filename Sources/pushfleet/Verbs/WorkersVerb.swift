@@ -9,9 +9,9 @@ struct WorkersVerb: AsyncParsableCommand {
         commandName: "workers",
         abstract: "Show all workers by their last heartbeat.",
         discussion: """
-            State: works; waits, for a lease: others have all connections; silent: nothing
-            was heard of it for more than 10 s. One that is silent for 60 s is not shown
-            any more; its connections are back after budget.lease.
+            State: works; waits, for a lease: others have all connections; drains, on its
+            way out; silent: nothing was heard of it for more than 10 s. One that is silent
+            for 60 s is not shown any more; its connections are back after budget.lease.
 
             Example:
               pushfleet workers

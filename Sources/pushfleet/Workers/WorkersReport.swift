@@ -11,7 +11,7 @@ struct WorkersReport: Encodable, Equatable {
         let version: String
         /// Workers in the same process.
         let loops: Int
-        /// `works`, `waits` (for a lease) or `silent`.
+        /// `works`, `waits` (for a lease), `drains` or `silent`.
         let state: String
         let startedAtMs: Int64
         let upMs: Int64

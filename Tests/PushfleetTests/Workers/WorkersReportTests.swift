@@ -65,6 +65,13 @@ internal import Testing
         #expect(report.workers[2].beatAgeMs == 20_000 && report.workers[0].upMs == 100_000)
     }
 
+    @Test func `One that drains says so, unless nothing was heard of it for long`() {
+        var (leaving, silent) = (Self.beat("one", held: 0), Self.beat("two", at: 980_000))
+        leaving.isDraining = true
+        silent.isDraining = true
+        #expect(WorkersReport(Self.status([leaving, silent])).workers.map(\.state) == ["drains", "silent"])
+    }
+
     @Test func `Hostile names are shown and do nothing`() {
         var beat = Self.beat("id\u{1B}]0;x\u{7}", host: "evil\u{1B}[2J\n")
         beat.paused = ["a\u{1B}[31m": "hand"]
