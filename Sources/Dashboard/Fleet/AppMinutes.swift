@@ -21,7 +21,7 @@ struct AppMinutes: Sendable, Equatable {
         }
     }
 
-    /// How many minutes are kept.
+    /// How many minutes of the past the page shows, and so are kept.
     static let length = 60
     /// Of these, how many are shown of each app.
     static let shown = 30

@@ -28,10 +28,6 @@ actor FleetSource {
     private var oldestDead: UnixTime?
     /// When each queue was last seen empty.
     private var emptyAt: [String: UnixTime] = [:]
-    /// How many minutes of the past the page shows.
-    static let minutes = 60
-    /// Workers write a minute's last counts up to so long after its end.
-    private static let settling: Int64 = 5_000
 
     /// How many dead letters there are while a look of ours holds them, so that RabbitMQ counts none.
     private var heldDeadLetters: Int?
@@ -161,13 +157,13 @@ actor FleetSource {
 
     /// The last whole minutes, when there is a new one or more may have come into them.
     private func readSeries(at time: UnixTime) async {
-        let start = time.minute - Int64(Self.minutes)
+        let start = time.minute - Int64(AppMinutes.length)
         if let series = self.series, series.isSettled, series.minutes.start == start { return }
         let answer = await self.link.askRedis { redis throws(RedisFailure) in
-            try await SeriesReader(redis).fleet(from: start, length: FleetSource.minutes)
+            try await SeriesReader(redis).fleet(from: start, length: AppMinutes.length)
         }
         guard case .success(let minutes) = answer else { return }
-        let isSettled = time.milliseconds - UnixTime(minute: time.minute).milliseconds >= Self.settling
+        let isSettled = (time - AppMinutes.settling).minute == time.minute
         self.series = (minutes, Overview.Recent(minutes), isSettled)
     }
 

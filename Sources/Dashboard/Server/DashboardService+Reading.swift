@@ -58,9 +58,9 @@ extension DashboardService {
         let picture = await self.source.picture()
         let fleet = try picture.fleet()
         guard let row = picture.app(try parameters.required("app")) else { throw .noApp }
-        let start = fleet.time.minute - Int64(FleetSource.minutes)
+        let start = fleet.time.minute - Int64(AppMinutes.length)
         let minutes = await self.links.askRedis { redis throws(RedisFailure) in
-            try await SeriesReader(redis).app(row.app, from: start, length: FleetSource.minutes)
+            try await SeriesReader(redis).app(row.app, from: start, length: AppMinutes.length)
         }
         return .json(AppDetail(row, picture, fleet, minutes: try? minutes.get()))
     }
